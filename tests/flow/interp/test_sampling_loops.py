@@ -142,3 +142,117 @@ def test_a_method_with_gradients_may_be_a_part_of_the_forward_pass() -> None:
 )
 def test_what_feeds_nothing_back_or_calls_no_part_is_no_sampling_loop(fed: str, called: str) -> None:
     assert not denoised("@torch.no_grad()", fed, called)
+
+
+VOTES = """
+def test(model, loader, votes=3):
+    for i, x in enumerate(loader):
+        x = x.cuda()
+        pool = torch.zeros(8, 10).cuda()
+        for _ in range(COUNT):
+            pool += model(x)
+        print(pool.max().item())
+
+if __name__ == "__main__":
+    args = parser.parse_args()
+    test(nn.Linear(3, 10).cuda(), torch.utils.data.DataLoader(data), votes=args.votes)
+"""
+
+
+@pytest.mark.parametrize(
+    ("count", "found"), [("votes", []), ("3", []), ("len(model.parts)", ["decoding"]), ("90", ["decoding"])]
+)
+def test_takes_a_few_calls_in_each_step_for_a_part_of_it(count: str, found: list[str]) -> None:
+    kinds = [fact.loop for fact in facts(VOTES.replace("COUNT", count)) if isinstance(fact, StepBoundary)]
+    assert [kind for kind in kinds if kind == "decoding"] == found
+
+
+FALLBACK = """
+def predict(model, batch):
+    batch = batch.cuda()
+    results = []
+    try:
+        BODY
+    except HANDLED:
+        HANDLER
+    return results
+
+predict(nn.Linear(3, 10).cuda(), torch.ones(8, 3))
+"""
+LOOP = "for x in batch.split(1): results.append(model(x))"
+
+
+@pytest.mark.parametrize(
+    ("body", "handler", "found"),
+    [("results.append(model(batch))", LOOP, 0), (LOOP, "pass", 1)],
+)
+def test_leaves_what_runs_only_after_a_failure(body: str, handler: str, found: int) -> None:
+    text = FALLBACK.replace("BODY", body).replace("HANDLED", "RuntimeError").replace("HANDLER", handler)
+    assert sum(isinstance(fact, StepBoundary) for fact in facts(text)) == found
+
+
+METRIC = """
+from torchmetrics import Metric
+
+class Errors(Metric):
+    def update(self, x, y):
+        self.delta.append(x - y)
+
+    def compute(self):
+        return RESULT
+
+def evaluate(model, loader, device):
+    metric = Errors().to(device)
+    for x in loader:
+        x = x.to(device)
+        CALL
+
+evaluate(nn.Linear(3, 3).cuda(), torch.utils.data.DataLoader(data), torch.device("cuda"))
+"""
+
+
+@pytest.mark.parametrize(
+    ("result", "call", "boundary"),
+    [
+        ("torch.cat(self.delta).cpu().numpy()", "metric(x, model(x))", "read"),
+        ("torch.cat(self.delta).cpu().numpy()", "metric.update(x, model(x))", "none"),
+        ("torch.cat(self.delta)", "metric(x, model(x))", "none"),
+    ],
+)
+def test_knows_that_the_call_of_a_metric_computes_it(result: str, call: str, boundary: str) -> None:
+    text = METRIC.replace("RESULT", result).replace("CALL", call)
+    assert [fact.boundary for fact in facts(text) if isinstance(fact, StepBoundary)] == [boundary]
+
+
+AT_TIMES = """
+def validate(model, loader, shows):
+    for x in loader:
+        y = model(x.cuda()).argmax(-1)
+        CALL
+
+model = nn.Linear(3, 3).cuda()
+optimizer = torch.optim.SGD(model.parameters(), 0.1)
+for i, x in enumerate(torch.utils.data.DataLoader(data)):
+    optimizer.zero_grad()
+    model(x.cuda()).sum().backward()
+    optimizer.step()
+    if i % 100 == 0:
+        validate(model, torch.utils.data.DataLoader(other), shows)
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "found"),
+    [
+        ("print(y.sum().item())", "read"),
+        ("if x in shows: print(y.sum().item())", "some"),
+        ("if x in shows: kept = y", "none"),
+    ],
+)
+def test_knows_the_reads_of_some_branches_in_a_loop_that_runs_at_times(call: str, found: str) -> None:
+    kinds = {
+        fact.loop: fact.boundary
+        for fact in facts(AT_TIMES.replace("CALL", call))
+        if isinstance(fact, StepBoundary)
+    }
+    assert kinds["evaluation"] == found

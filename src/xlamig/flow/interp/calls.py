@@ -25,7 +25,7 @@ from xlamig.flow.interp.domain import (
 )
 from xlamig.flow.interp.frames import ClassInfo, Function, class_of, functions_of, inherits
 from xlamig.flow.interp.host_batches import tokenizer_output
-from xlamig.flow.interp.instances import Instances, is_rewritten
+from xlamig.flow.interp.instances import Instances, is_rewritten, stays_itself
 from xlamig.flow.interp.kept import with_step_counter
 from xlamig.flow.interp.libraries import Libraries
 from xlamig.flow.interp.modules import Modules
@@ -195,6 +195,8 @@ class Calls:
                 if name in table.names("modules", "registers"):
                     return self.objects.unknown.register_modules(node, self.args(node))
                 args = self.args(node)
+                if stays_itself(owner, name):
+                    return owner
                 inherited = self.distributions.by_name(name, args, node)
                 return inherited or self.reach(self.member(owner, name, func), node, args)
             case "class":

@@ -16,6 +16,7 @@ from xlamig.flow.interp.state import State
 from xlamig.knowledge import values as table
 
 _CALLED = ("__call__", "forward")
+_MOVES = frozenset({"cpu", "cuda", "to", "xla"})
 
 
 def is_rewritten(info: ClassInfo, name: str) -> bool:
@@ -30,6 +31,14 @@ def _run_by_call(owner: AbstractValue) -> tuple[str, ...]:
     own = next((name for name in _CALLED if any(name in cls.methods for cls in lineage)), "")
     above = (table.called_by(base) for cls in lineage for base in sorted(cls.outside))
     return (own,) if own else next(filter(None, above), ())
+
+
+def stays_itself(owner: AbstractValue, name: str) -> bool:
+    """Return whether a method of a library's module, as torchmetrics' metrics are, gives the object back."""
+    if not isinstance(owner.ref, ClassInfo) or name not in table.names("modules", "same") | _MOVES:
+        return False
+    outside = (base for cls in owner.ref.lineage() for base in cls.outside)
+    return any(map(table.called_by, outside))
 
 
 @dataclass(eq=False, slots=True)

@@ -94,7 +94,7 @@ class LoopKinds:
     ) -> LoopKind:
         """Return the kind of a loop by what its body does and changes."""
         per_step = self.m.frequency in ("step", "interval")
-        if is_short(node):
+        if is_short(node) or (self.m.loops and self._runs_seldom(node)):
             return "graph-breaking" if runs_graph(effects) else "plain"
         if effects.happens(*_OPTIMIZER_STEPS) and effects.happens(*_TRAINS):
             return "training"
@@ -194,6 +194,15 @@ class LoopKinds:
         )
         modes = (mode.func if isinstance(mode, ir.Call) else mode for mode in (*function.decorators, *around))
         return any(self.m.names.dotted(mode, self.m.frame.scope) in WITHOUT_GRADIENTS for mode in modes)
+
+    def _runs_seldom(self, node: ir.For | ir.While) -> bool:
+        """Return whether a loop has few iterations, each time as many, by the default of an option or a
+        parameter: `range(args.votes)`."""
+        match node:
+            case ir.For(iter=ir.Call(func=ir.Name(id="range"), args=(ir.Arg(value=count),))):
+                known = self.m.analysis.values.of(count, self.m.frame.scope).value
+                return known.kind == "constant" and isinstance(known.value, int) and known.value <= _FEW
+        return False
 
     def _runs_once(self, node: ir.For | ir.While) -> bool:
         """Return whether the caller asks for a single iteration: `range(steps)` with `steps=1`."""

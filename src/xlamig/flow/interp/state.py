@@ -240,7 +240,7 @@ class State:
         """Record that the host reads a tensor of the device, and what else that does."""
         self.effects.add(Effect.READ, *effects)
         self.effects.drop_unread()
-        if self.frequency == "step":
+        if self.frequency in ("step", "interval"):
             self.effects.add(Effect.STEP_READ)
 
     def updated(self, node: ir.Call, effect: Effect = Effect.OPTIMIZER_STEP) -> None:

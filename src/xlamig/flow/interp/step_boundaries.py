@@ -20,7 +20,7 @@ from xlamig.flow.model.scopes import path_of
 
 def record_boundary(m: State, loop: Loop, effects: Effects, iterable: AbstractValue) -> None:
     """Record what ends the steps of a loop, or the iterations of one inside a step."""
-    if not effects.happens(Effect.WORK) or is_short(loop.node):
+    if not effects.happens(Effect.WORK) or is_short(loop.node) or _is_fallback(m, loop):
         return
     must = effects.must
     updates = Effect.OPTIMIZER_STEP in must
@@ -74,6 +74,13 @@ def record_boundary(m: State, loop: Loop, effects: Effects, iterable: AbstractVa
         state=state,
         parts={"body": (node.body[0].start, node.body[-1].end)},
     )
+
+
+def _is_fallback(m: State, loop: Loop) -> bool:
+    """Return whether a loop without updates runs only where something has failed: in an `except`."""
+    function = m.frame.scope.node
+    around = ir.path_down(function, loop.node) if isinstance(function, ir.FunctionDef) else ()
+    return loop.kind in ("evaluation", "decoding") and any(isinstance(part, ir.Handler) for part in around)
 
 
 def _cut_by_numbers(m: State, loop: Loop) -> str:

@@ -94,3 +94,43 @@ def test_a_notebook_on_stdin_stays_a_notebook() -> None:
     outcome = engine.fix([Path("a.ipynb")], options, frozenset({"safe"}), write=True)
     assert outcome.stdin is not None
     assert "default_device" in json.loads(outcome.stdin.content)["cells"][1]["source"]
+
+
+SHOWN = """import torch
+HELPER
+
+
+def show(model, pictures):
+    for picture in pictures:
+        print(model(picture).cpu().numpy())
+
+
+net = MODEL
+show(read("net.pt"), read("pictures.pt"))
+"""
+
+
+@pytest.mark.parametrize(
+    ("helper", "model", "listed"),
+    [
+        ("", "torch.nn.Linear(3, 3)", False),
+        ("from parts import Net", "Net()", False),
+        ("", "torch.nn.Linear(3, 3).cuda()", True),
+        ("from placed import net", "net()", True),  # which another file moves
+        ("from missing.parts import Net", "Net()", True),  # which may be the one in parts.py
+        ("opt = torch.optim.SGD(torch.nn.Linear(3, 3).parameters(), 0.1)", "torch.nn.Linear(3, 3)", True),
+    ],
+)
+def test_what_costs_time_on_a_device_is_counted_where_none_is_used(
+    helper: str, model: str, listed: bool
+) -> None:
+    Path("parts.py").write_text("import torch\n\n\nclass Net(torch.nn.Linear):\n    pass\n")
+    Path("missing").mkdir()
+    Path("missing/other.py").write_text("import torch\n")
+    Path("placed.py").write_text("import torch\n\n\ndef net():\n    return torch.nn.Linear(3, 3).cuda()\n")
+    write("a.ipynb", *SHOWN.replace("HELPER", helper).replace("MODEL", model).split("\n\n\n"))
+    options = Options(
+        {"include-no-action": True, "confidence": "possible"}, isolated=True, jobs=1, cache=False
+    )
+    found = [f for f in engine.check([Path()], options).findings if f.code in ("XLA101", "XLA102")]
+    assert found and all(f.no_action is not listed for f in found)

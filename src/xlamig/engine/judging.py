@@ -11,6 +11,7 @@ from pathlib import PurePosixPath
 from xlamig import artifacts, ir
 from xlamig.engine.beside import split
 from xlamig.engine.gpu_only import as_infos
+from xlamig.engine.host_notebooks import as_no_action
 from xlamig.engine.jobs import Analysed, AnalyseJob
 from xlamig.engine.kernel_files import kernel_files
 from xlamig.engine.load import Failure
@@ -75,6 +76,8 @@ def report_on(job: AnalyseJob, module: ir.Module | None) -> Analysed:
     )
     if job.gpu_only:
         findings = as_infos(findings, job.source.filename, job.gpu_only)
+    if job.on_host:
+        findings = as_no_action(findings, job.source.filename)
     if job.off:
         findings = lower_inside(findings, job.source.filename, dict(job.off))
     shown, aside = split(findings, job.beside, job.settings, job.unmentioned)

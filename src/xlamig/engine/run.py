@@ -21,6 +21,7 @@ from xlamig.engine.found import files_of
 from xlamig.engine.garbage import young_only
 from xlamig.engine.gpu_only import gpu_only_files
 from xlamig.engine.homes import homes
+from xlamig.engine.host_notebooks import host_notebooks
 from xlamig.engine.imported import load_imported
 from xlamig.engine.isolation import Lost, Work, run_all
 from xlamig.engine.jobs import Analysed, AnalyseJob
@@ -145,6 +146,7 @@ class Run:
             unread_files(sources, answers.unread, importers=not self._complete),
             own,
             gpu_only_files(sources, index, beside),
+            host_notebooks(sources, index) if self._complete else frozenset(),
             switches,
             NONE_UNREACHED if switches is None else unreached_scopes(sources, index, beside, switches, cache),
             seals=memory.seals if memory else {},

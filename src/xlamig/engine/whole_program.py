@@ -47,6 +47,7 @@ class WholeProgram:
     unread: Mapping[str, str]  # by module, see unread_files
     own: frozenset[str]  # the packages at the top of the paths
     gpu_only: Mapping[str, str]  # by file, see gpu_only_files
+    on_host: frozenset[str]  # see host_notebooks
     switches: Mapping[str, State] | None = None  # None where not all of the program is known
     unreached: Unreached = NONE_UNREACHED
     folders: Folders = field(default_factory=Folders)
@@ -86,6 +87,7 @@ class WholeProgram:
             self.beside.get(source.file.name),
             unread_in_program(self.unread, self.index.programs_with(source.module)) if self.unread else "",
             self.gpu_only.get(source.file.name, ""),
+            source.file.name in self.on_host,
             self.unreached.unmentioned.get(source.file.name, ()),
             self.unreached.off.get(source.file.name, ()),
             self._switches(source, loaded),

@@ -89,6 +89,10 @@ class ProjectIndex(NameIndex):
             if name != origin and name.rpartition(".")[2] != helper
         )
 
+    def may_choose_device(self, modules: Iterable[str]) -> bool:
+        """Return whether one of these modules may choose a device."""
+        return any(self._interfaces[module].device for module in modules if module in self._interfaces)
+
     @cached_property
     def placing_flags(self) -> frozenset[str]:
         """The names of the flags and options that decide placements on CUDA in the modules in reach."""

@@ -226,7 +226,7 @@ def test_knows_that_the_call_of_a_metric_computes_it(result: str, call: str, bou
 
 AT_TIMES = """
 def validate(model, loader, shows):
-    for x in loader:
+    for i, x in enumerate(loader):
         y = model(x.cuda()).argmax(-1)
         CALL
 
@@ -247,6 +247,7 @@ for i, x in enumerate(torch.utils.data.DataLoader(data)):
         ("print(y.sum().item())", "read"),
         ("if x in shows: print(y.sum().item())", "some"),
         ("if x in shows: kept = y", "none"),
+        ("if i % 10 == 0: print(y.sum().item())", "none"),
     ],
 )
 def test_knows_the_reads_of_some_branches_in_a_loop_that_runs_at_times(call: str, found: str) -> None:

@@ -88,8 +88,8 @@ class Loops:
             loop.again.clear()
             m.frame.env = self.values.entry(before, first, loop)
             heads = copy_env(m.env)
-            statement, frequency = m.statement, m.frequency
-            m.frequency = self.kinds.frequency(loop)
+            statement, frequency, seldom = m.statement, m.frequency, m.seldom
+            m.frequency, m.seldom = self.kinds.frequency(loop), m.seldom and loop.kind not in STEPS
             if m.frequency == "step" and (loop.kind != "training" or trains(effects)):
                 m.step_loops |= {node.start}
             m.loops.append(loop)
@@ -112,7 +112,7 @@ class Loops:
                 record_last_slice(m, loop)
             if trains(effects):
                 self.moves.departures.end(loop)
-            m.statement, m.frequency = statement, frequency
+            m.statement, m.frequency, m.seldom = statement, frequency, seldom
             first = last
         m.frame.env = {**join_env(before, first), **replaced_values(loop, first)}
         for env in loop.left:

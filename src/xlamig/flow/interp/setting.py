@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
+
+from xlamig.findings import Frequency
 
 T = TypeVar("T")
+
+
+class HasFrequency(Protocol):
+    """What knows how often the current statement runs, and whether only some iterations run it."""
+
+    frequency: Frequency
+    seldom: bool
 
 
 class Setting(Generic[T]):
@@ -23,3 +32,22 @@ class Setting(Generic[T]):
 
     def __exit__(self, *_: object) -> None:
         setattr(self.state, self.name, self.before)
+
+
+class Rarer:
+    """While it lasts, code runs in some steps or iterations only, if `lowers`."""
+
+    __slots__ = ("before", "lowers", "state")
+
+    def __init__(self, state: HasFrequency, lowers: bool) -> None:
+        self.state, self.lowers = state, lowers
+
+    def __enter__(self) -> None:
+        self.before = self.state.frequency, self.state.seldom
+        if self.lowers:
+            self.state.seldom = True
+            if self.state.frequency == "step":
+                self.state.frequency = "interval"
+
+    def __exit__(self, *_: object) -> None:
+        self.state.frequency, self.state.seldom = self.before

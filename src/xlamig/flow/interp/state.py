@@ -16,7 +16,7 @@ from xlamig.flow.interp.events import CONFIDENCES, FREQUENCIES, Event, Recorder
 from xlamig.flow.interp.evidences import Evidences
 from xlamig.flow.interp.frames import STEPS, ClassInfo, Env, Frame, Function, Loop
 from xlamig.flow.interp.semantics import Alone, Program, Semantics
-from xlamig.flow.interp.setting import Setting
+from xlamig.flow.interp.setting import Rarer, Setting
 from xlamig.flow.interp.skipped import SkippedBranches
 from xlamig.flow.model.effects import Effect, Effects
 from xlamig.flow.model.frequency_guards import FrequencyGuards
@@ -52,6 +52,7 @@ class State:
         self.effects = Effects()
         self.loops: list[Loop] = []
         self.step_loops: frozenset[int] = frozenset()  # whose bodies run every step, by where they start
+        self.seldom = False  # some iterations of the loop alone run the current statement
         self.first_pass = False  # each loop is run once
         self.synced = self.settled = False  # settled: Lightning has ended the step before it calls a hook
         self.forwards = 0  # forward passes that run
@@ -129,16 +130,14 @@ class State:
         """Add the effects of branches, one of which runs."""
         self.effects.update_from_branches(*branches)
 
-    def lowers_frequency(self, test: ir.Expr, taken: bool) -> Setting[Frequency]:
+    def lowers_frequency(self, test: ir.Expr, taken: bool) -> Rarer:
         """`if step % 100 == 0`: what is inside runs in some steps only."""
-        frequency = self.frequency
-        if frequency == "step" and self.frequency_guards.lowers_frequency(test, self.frame.scope, taken):
-            frequency = "interval"
-        return Setting(self, "frequency", frequency)
+        repeats = self.frequency in ("step", "interval")
+        return Rarer(self, repeats and self.frequency_guards.lowers_frequency(test, self.frame.scope, taken))
 
-    def sometimes(self) -> Setting[Frequency]:
+    def sometimes(self) -> Rarer:
         """Code inside it runs in the steps that a value decides."""
-        return Setting(self, "frequency", "interval" if self.frequency == "step" else self.frequency)
+        return Rarer(self, True)
 
     def on_one_rank(self, test: ir.Expr, taken: bool) -> Setting[tuple[Why, ...]]:
         """`if rank == 0`: what is inside runs on one rank only."""
@@ -240,7 +239,7 @@ class State:
         """Record that the host reads a tensor of the device, and what else that does."""
         self.effects.add(Effect.READ, *effects)
         self.effects.drop_unread()
-        if self.frequency in ("step", "interval"):
+        if self.frequency == "step" or (self.frequency == "interval" and not self.seldom):
             self.effects.add(Effect.STEP_READ)
 
     def updated(self, node: ir.Call, effect: Effect = Effect.OPTIMIZER_STEP) -> None:

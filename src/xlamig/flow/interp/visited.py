@@ -5,9 +5,10 @@ from __future__ import annotations
 from xlamig.flow.interp.interpreter import AbstractInterpreter
 
 _PASSED = (
-    "frequency", "first_pass", "synced", "settled", "forwards", "device_op_count", "waiting", "wait_count",
-    "message", "logging", "caller", "callers_known", "comprehension_depth", "collating", "batches",
-    "iteration_sources", "loops", "default_place", "swaps", "left", "entered_from_host", "met_host",
+    "frequency", "seldom", "first_pass", "synced", "settled", "forwards", "device_op_count", "waiting",
+    "wait_count", "message", "logging", "caller", "callers_known", "comprehension_depth", "collating",
+    "batches", "iteration_sources", "loops", "default_place", "swaps", "left", "entered_from_host",
+    "met_host",
 )  # fmt: skip
 _RETURNED = ("device_op_count", "waiting", "wait_count", "default_place", "swaps", "left", "met_host")
 

@@ -379,6 +379,7 @@ CHANGED: dict[str, Any] = {
     "beside": "test",
     "unread": "c.py",
     "gpu_only": "it imports `tensorrt`",
+    "on_host": True,
     "unmentioned": ("f",),
     "off": (("f", "kind == 'log'"),),
     "switches": (("use_x", "off"),),

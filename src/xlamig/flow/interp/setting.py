@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 class HasFrequency(Protocol):
-    """What knows how often the current statement runs, and whether only some iterations run it."""
+    """An object that knows how often the current statement runs, and whether only some iterations do."""
 
     frequency: Frequency
     seldom: bool

@@ -83,6 +83,13 @@ def fixed(code: str, *grades: Applicability) -> list[str]:
         ),
         (f"m = m.cuda() if {AVAILABLE} else m\n", ["m = m.to(default_device())"]),
         (
+            f"y = torch.arange(n, dtype=t).cuda() if {AVAILABLE} else torch.arange(n)\n",
+            [
+                "y = torch.arange(n, dtype=t).to(default_device()) "
+                'if default_device().type != "cpu" else torch.arange(n)'
+            ],
+        ),
+        (
             f"if not {AVAILABLE}:\n    d = 'cpu'\n    f()\nelse:\n    d = 'cuda'\n",
             ["d = default_device().type"],
         ),

@@ -134,6 +134,8 @@ def test_an_arm_for_xla_leaves_its_mark() -> None:
         "if CUDA:\n x = x.cuda()\n g()\nelse: x = x",
         "y = f(x.cuda()) if x else f(x)",
         "y = x.cuda() if CUDA else z",
+        "y = torch.ones(3).cuda() if CUDA else torch.zeros(3)",
+        "y = make(3).cuda() if CUDA else make(2)",
         "y = x.cuda() if not CUDA else x",
         "t = torch.cuda.FloatTensor if CUDA else torch.DoubleTensor",
         "if CUDA: torch.set_default_device('cpu')",
@@ -176,6 +178,7 @@ def test_a_move_without_another_arm(source: str, moved: str) -> None:
     [
         "y = x.cuda() if CUDA else x",
         "y = x if not CUDA else x.cuda()",
+        "y = torch.ones(3, dtype=d).cuda() if CUDA else torch.ones(3)",
         "t = torch.cuda.FloatTensor if CUDA else torch.FloatTensor",
     ],
 )

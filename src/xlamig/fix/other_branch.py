@@ -107,6 +107,8 @@ def moves_itself(node: ir.IfExp, fact: Fact, context: FixContext) -> Draft | Non
             pass
         case _:
             return None
+    if context.text_of(owner) != context.text_of(node.orelse):
+        return None
     place = (node.start, node.end)
     device = device_expression(context, fact, place, from_scope=False)
     if device is None or "\n" in context.text(place):

@@ -84,10 +84,15 @@ class Selections:
         )
 
     def _is_left(self, test: ir.Expr, moved: ir.Call, other: ir.Expr, place: CodeContext) -> bool:
-        """`x.cuda() if torch.cuda.is_available() else x`"""
+        """`x.cuda() if torch.cuda.is_available() else x`, also of two tensors that one function of torch
+        makes, perhaps with other settings."""
         assert isinstance(moved.func, ir.Attribute)
-        same = self.analysis.source(moved.func.value) == self.analysis.source(other)
-        return same and self.tests.asks_for_cuda(test, place)
+        one = moved.func.value
+        alike = self.analysis.source(one) == self.analysis.source(other)
+        if not alike and isinstance(one, ir.Call) and isinstance(other, ir.Call):
+            names = [self.analysis.names.dotted(call.func, place.scope) or "" for call in (one, other)]
+            alike = names[0] == names[1] and names[0].startswith("torch.")
+        return alike and self.tests.asks_for_cuda(test, place)
 
     def _is_type_of_cuda(self, test: ir.Expr, chosen: ir.Expr, other: ir.Expr, place: CodeContext) -> bool:
         """`torch.cuda.FloatTensor if torch.cuda.is_available() else torch.FloatTensor`"""

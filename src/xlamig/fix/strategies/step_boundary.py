@@ -85,13 +85,16 @@ def xm_barrier(fact: Fact, options: Options, context: FixContext) -> Draft | Non
 
 def boundary_above_read(fact: Fact, options: Options, context: FixContext) -> Draft | None:
     """A function that a loop calls updates the parameters, and reads a value below the update: without a
-    boundary between them the read runs the forward pass, and the rest of the step is another graph."""
+    boundary between them the read runs the forward pass, and the rest of the step is another graph. A
+    function that runs in some steps has to read whenever it updates."""
     if not isinstance(fact, HostRead) or fact.boundary != "before":
         return None
     path = path_to(context.module, *fact.span)
     function = function_around(path)
     inside = path[next((i + 1 for i, node in enumerate(path) if node is function), 0) :]
     if not isinstance(function, ir.FunctionDef) or any(isinstance(node, Loop) for node in inside):
+        return None
+    if fact.frequency != "step" and any(isinstance(node, ir.If | ir.IfExp) for node in inside):
         return None
     update = _update_above(function.body, inside[0], context.module)
     return boundary_after(fact, context, end_of_step(context, update)) if update else None

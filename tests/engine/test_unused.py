@@ -157,6 +157,24 @@ def test_counts_a_module_in_a_folder_that_modules_are_imported_from(
 
 
 @pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        ({"net/setup.py": "setup(url='https://net')\n"}, False),  # run from the folder above
+        ({"setup.py": "setup(url='https://net')\n", "net/setup.py": "setup(url='https://net')\n"}, True),
+        ({"net/setup.py": "setup(url='https://net')\n", "train.py": SCRIPT.replace("net", "lib.net")}, True),
+    ],
+)
+def test_counts_a_module_of_a_package_that_holds_its_own_build_file(
+    here: Path, more: dict[str, str], expected: bool
+) -> None:
+    lib = {f"lib/{name}": text for name, text in NET.items()}
+    report = check(
+        here, {**NET, **lib, "train.py": SCRIPT, "run.py": SCRIPT.replace("net", "lib.net"), **more}
+    )
+    assert ("net/old.py" in listed(report)) is expected
+
+
+@pytest.mark.parametrize(
     ("text", "expected"),
     [
         (CUDA, set()),

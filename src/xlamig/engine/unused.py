@@ -174,11 +174,26 @@ def project_folders(sources: Iterable[Source]) -> Collection[str]:
 
 def published_folders(sources: Iterable[Source]) -> Collection[str]:
     """Return the folders that can be installed and tell others about their package. A build file without a
-    word for others is there for who runs the project's own scripts: `pip install -e .`"""
+    word for others is there for who runs the project's own scripts: `pip install -e .`; so is one that lies
+    in the package itself, beside scripts that import it from the folder above."""
     sources = list(sources)
     folders = project_folders(sources)
+    packages = {_folder(source.file.name) for source in sources if source.is_package}
     builds = [source for source in sources if PurePosixPath(source.file.name).name in _BUILDS]
-    return {f for s in builds if (f := _folder(s.file.name)) in folders and _TELLS.search(s.source.text)}
+    return {
+        f
+        for s in builds
+        if (f := _folder(s.file.name)) in folders
+        and _TELLS.search(s.source.text)
+        and not (f in packages and any(_uses(source, f) for source in sources))
+    }
+
+
+def _uses(source: Source, package: str) -> bool:
+    """Return whether a script outside of a folder imports it as a package."""
+    _, _, name = package.rpartition("/")
+    imports = re.search(rf"^[ \t]*(?:from|import) {re.escape(name)}\b", source.source.text, re.MULTILINE)
+    return bool(imports) and is_script(source) and not is_installed(source.file.name, {package})
 
 
 def _builds(name: str, text: str) -> bool:

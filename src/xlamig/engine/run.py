@@ -38,6 +38,7 @@ from xlamig.engine.source import Source
 from xlamig.engine.switches import switches_of
 from xlamig.engine.unmentioned import NONE_UNREACHED, unreached_scopes
 from xlamig.engine.unread import unread_files
+from xlamig.engine.unused import published_files
 from xlamig.engine.whole_program import WholeProgram
 from xlamig.findings import FileReport, Report, RuleError, SkippedFile
 from xlamig.flow import ProjectIndex
@@ -135,7 +136,8 @@ class Run:
         )
         asides = asides_of(sources, index)
         beside = files_beside(sources, index, asides)
-        switches = switches_of(sources, asides, answers.switches, cache) if self._complete else None
+        public = published_files(sources)
+        switches = switches_of(sources, asides, answers.switches, cache, public) if self._complete else None
         program = WholeProgram(
             index,
             natives,

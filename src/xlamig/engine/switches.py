@@ -54,21 +54,23 @@ def switches_of(
     asides: Mapping[str, Aside],
     known: Remembered[Mapping[str, State]],
     cache: Cache,
+    published: Collection[str] = (),
 ) -> Mapping[str, State]:
     """Return the states of the options that the files of a run give values to; what tests do is not
-    counted."""
+    counted. Who is not seen may call the functions of `published` files."""
     sources = list(sources)
     own = [source for source in sources if asides.get(source.file.name) != "tests"]
     clues = [source.loaded.clues for source in sources if source.loaded]
     evaluates = any(clue.evaluates for clue in clues) and not any(clue.trains for clue in clues)
-    question = (evaluates, [(source.file.path, _seal(source) or source.source.text) for source in own])
+    texts = [(source.file.path, _seal(source) or source.source.text) for source in own]
+    question = (evaluates, texts, sorted(published))
 
     def find() -> Mapping[str, State]:
         beside = list(texts_beside(own))
         key = digest("switches", question, beside)
         found: Mapping[str, State] | None = cache.get_many([key]).get(key)
         if found is None:
-            found = _find_switches(own, evaluates, beside).states()
+            found = _find_switches(own, evaluates, beside, published).states()
             cache.put_many({key: found})
         return found
 
@@ -79,16 +81,27 @@ def _seal(source: Source) -> str:
     return source.loaded.given.seal if source.loaded and source.loaded.given else ""
 
 
-def _find_switches(sources: list[Source], evaluates: bool, beside: list[str]) -> Switches:
+def _find_switches(
+    sources: list[Source], evaluates: bool, beside: list[str], published: Collection[str]
+) -> Switches:
     unread = (s.source.text for s in sources if not _given(s) and s.source.kind != "native")
     texts = [*(_COMMENT.sub("", text) for text in unread), *beside]
     made = frozenset(path.rpartition(".")[2] for text in texts for path in _MADE.findall(text))
-    modules = ((source.module, given) for source in sources if (given := _given(source)))
+    modules = (
+        (source.module, _published(given) if source.file.name in published else given)
+        for source in sources
+        if (given := _given(source))
+    )
     switches = Switches(modules, evaluates, made)
     if names := switches.undecided():
         for option, code in _given_elsewhere(names, texts):
             switches.give(option, code)
     return switches
+
+
+def _published(given: Given) -> Given:
+    """Return what a module gives whose functions and classes others may call."""
+    return given._replace(kept=given.kept | given.own)
 
 
 def _given(source: Source) -> Given | None:

@@ -189,6 +189,13 @@ def published_folders(sources: Iterable[Source]) -> Collection[str]:
     }
 
 
+def published_files(sources: Iterable[Source]) -> frozenset[str]:
+    """Return the files below such folders."""
+    sources = list(sources)
+    folders = published_folders(sources)
+    return frozenset(s.file.name for s in sources if is_installed(s.file.name, folders))
+
+
 def _uses(source: Source, package: str) -> bool:
     """Return whether a script outside of a folder imports it as a package."""
     _, _, name = package.rpartition("/")

@@ -9,7 +9,9 @@ from typing import NamedTuple
 from xlamig import ir
 from xlamig.flow.model.callees import HANDED, callee_of, named_in
 from xlamig.flow.model.cuda_questions import asks_availability
+from xlamig.flow.model.decorators import is_plain
 from xlamig.flow.model.destinations import destination
+from xlamig.flow.model.kept import kept_in
 from xlamig.flow.model.option_codes import (
     ANY,
     ATTRIBUTE,
@@ -32,18 +34,22 @@ from xlamig.flow.model.option_codes import (
     name_of,
     option_of,
     otherwise,
+    starred_key,
 )
 from xlamig.flow.model.scopes import Scope, ScopeTable, path_of
 
 STARRED = "**"
 """The keyword, as it were, of a mapping whose keywords are not known."""
 
+PASSED_ON = "*"
+"""The keyword, as it were, of the positions that a function passes on."""
+MOST_STARRED = 20  # parameters that `*args` may fill
+
 _SETS = re.compile(r"^(?:enable|set|use|activate|turn_on|supports)_(\w+)$|^(\w+)_(?:enable|enabled|on)$")
 _FLAGS = {"store_true": OFF, "store_false": ON}
 _DEFINES = frozenset({"add_argument", "option", "Option", "add_option"})
 _NONE: Codes = frozenset()
 _CALLS_ONCE = frozenset({"partial", "checkpoint", "isinstance", "issubclass"})
-_MOST_STARRED = 20  # parameters that `*args` may fill
 
 
 class Parameter(NamedTuple):
@@ -71,8 +77,9 @@ class Calls(NamedTuple):
 class Given(NamedTuple):
     """The values that a module gives, by the key of the option; its calls and parameters, by function; the
     bases of its classes, coded like calls; the keys of the options that its tests ask for; the names that it
-    hands to calls, which may be functions; and the names of its functions and classes, those at its top and
-    the `inner`."""
+    hands to calls, which may be functions; the names of its functions and classes, those at its top and the
+    `inner`; and the functions that are `kept` as values or decorated, which may be called unseen, with the
+    keys of the entries that they may be called with."""
 
     values: Mapping[str, Codes]
     calls: Mapping[str, Calls]
@@ -82,6 +89,7 @@ class Given(NamedTuple):
     handed: Codes
     own: Codes
     inner: Codes
+    kept: Codes = frozenset()
 
 
 NOTHING_GIVEN = Given({}, {}, {}, {}, frozenset(), frozenset(), frozenset(), frozenset())
@@ -111,6 +119,7 @@ class _Collector:
         self.handed: set[str] = set()
         self.own: set[str] = set()
         self.inner: set[str] = set()
+        self.kept: set[str] = set()
 
     def collect(self, statement: ir.Stmt) -> Given:
         waiting: list[tuple[ir.Node, Scope]] = [(statement, self.scopes.module)]
@@ -120,7 +129,9 @@ class _Collector:
                 self._node(node, scope)
             if isinstance(node, ir.FunctionDef | ir.ClassDef):
                 scope = self.scopes.of(node)
-            waiting.extend([(child, scope) for child in ir.children(node) if type(child) not in _LEAVES])
+            children = list(ir.children(node))
+            waiting.extend([(child, scope) for child in children if type(child) not in _LEAVES])
+            self.kept.update(kept_in(node, children, self.scopes.module))
         return Given(
             {name: frozenset(codes) for name, codes in self.values.items()},
             self.calls,
@@ -130,6 +141,7 @@ class _Collector:
             frozenset(self.handed),
             frozenset(self.own),
             frozenset(self.inner),
+            frozenset(self.kept),
         )
 
     def _node(self, node: ir.Node, scope: Scope) -> None:
@@ -147,6 +159,7 @@ class _Collector:
                 for key, value in zip(keys, values, strict=True):
                     if isinstance(key, ir.Const) and isinstance(key.value, str):
                         self._add(ENTRY + key.value, codes_of(value, scope))
+                        self.kept.add(ENTRY + key.value)
             case ir.FunctionDef():
                 self._function(node, scope)
             case ir.ClassDef(name=name, args=args):
@@ -194,6 +207,8 @@ class _Collector:
         )
         self.parameters[key] = (*self.parameters.get(key, ()), *found)
         self._define(key, scope.parent if node.name == "__init__" and method else scope)
+        if not all(is_plain(decorator) for decorator in node.decorators):
+            self.kept.add(key)
         self._verb(node.name)
 
     def _define(self, name: str, scope: Scope | None) -> None:
@@ -220,20 +235,26 @@ class _Collector:
         handed = [path_of(arg.value).rpartition(".")[2] for arg in node.args]
         if handed and handed[0]:
             self._called(HANDED + handed[0], node.args[1:], scope)  # partial(f, ...), checkpoint(f, ...)
+        if name == "partial":
+            self.kept.update(handed[:1])
         if name not in _CALLS_ONCE:
             self.handed.update(one for one in handed if not _is_own(one, scope))
 
     def _called(self, name: str, args: tuple[ir.Arg, ...], scope: Scope) -> None:
         positional: list[Codes] = []
+        passed = -1
         for arg in args:
             if arg.star == "*" and not name.startswith(INSTANCE):  # an object passes on what it is given
-                positional += [ANY] * _MOST_STARRED
+                starred = starred_key(arg.value, scope)
+                passed = len(positional) if starred else -1
+                positional += [frozenset({starred}) if starred else ANY] * MOST_STARRED
             elif arg.keyword is None and not arg.star:
                 asked = asks_availability(arg.value)  # no finding says so here, as it does of a keyword
                 positional.append(ANY if asked else codes_of(arg.value, scope))
         named = (arg for arg in args if arg.keyword or arg.star == "**")
         keywords = {a.keyword or STARRED: codes_of(a.value, scope) if a.keyword else ANY for a in named}
-        now = Calls(tuple(positional), keywords, frozenset({(len(positional), frozenset(keywords))}))
+        count, extra = (passed, {PASSED_ON}) if passed >= 0 else (len(positional), set[str]())
+        now = Calls(tuple(positional), keywords, frozenset({(count, frozenset({*keywords, *extra}))}))
         known = self.calls.get(name)
         self.calls[name] = join_calls(known, now) if known else now
 

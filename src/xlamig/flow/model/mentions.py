@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from xlamig import ir
 from xlamig.flow.model.conditions import Condition, condition_of
+from xlamig.flow.model.decorators import PLAIN
 from xlamig.flow.model.exits import ends_program
 from xlamig.flow.model.pieces import Pieces
 from xlamig.flow.model.references import ATTRIBUTE, IMPORTED, OWN, references_of
@@ -25,18 +26,6 @@ _NAMING = frozenset({ir.Name, ir.Attribute, ir.Const, ir.FString})
 _CODE = re.compile(r"[(\[]|^\S*$")
 """Matches a text that may name something: code, or one word. Others are for people."""
 _LOOKING_UP = frozenset({ir.Call, ir.Subscript})
-_PLAIN_DECORATORS = frozenset(
-    {
-        "staticmethod",
-        "classmethod",
-        "property",
-        "no_grad",
-        "inference_mode",
-        "autocast",
-        "contextmanager",
-        "cached_property",
-    }
-)
 
 
 class Defined(NamedTuple):
@@ -295,7 +284,7 @@ def _is_plain(node: ir.FunctionDef | ir.ClassDef, owner: str = "") -> bool:
     if isinstance(node, ir.ClassDef):
         return names <= {"dataclass"}
     special = node.name.startswith("__") or (owner and node.name in table.names("modules", "called"))
-    return not special and names <= _PLAIN_DECORATORS
+    return not special and names <= PLAIN
 
 
 def _registers_own_name(decorator: ir.Node) -> bool:

@@ -32,4 +32,5 @@ def given_by(module: ir.Module, scopes: ScopeTable, pieces: Pieces) -> Given:
         frozenset().union(*(part.handed for part in parts)),
         frozenset().union(*(part.own for part in parts)),
         frozenset().union(*(part.inner for part in parts)),
+        frozenset().union(*(part.kept for part in parts)),
     )

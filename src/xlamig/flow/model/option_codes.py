@@ -24,6 +24,7 @@ CUDA, NO_CUDA = "$", "^"
 TEXT = "'"
 NOT, ONLY_IF = "!", "&"
 PARAMETER, ATTRIBUTE, GLOBAL, ENTRY = "(", ".", "=", "@"
+STAR = "*"  # the parameter, as it were, of further positions
 SECTION = "."  # between the parts of a name
 INSTANCE = "()"
 """The name of calls of an object: those that run a `forward` or a `__call__`. Before the name of a method or
@@ -121,6 +122,18 @@ def _holder_of(node: ir.Expr) -> ir.Expr | None:
 def parameter_key(function: str, name: str) -> str:
     """Return the key of a parameter of the functions of a name."""
     return function + PARAMETER + name
+
+
+def starred_key(node: ir.Expr, scope: Scope) -> str:
+    """Return the key of the positions that a function passes on, `*args` in it; "" for others."""
+    bindings = scope.lookup(node.id) if isinstance(node, ir.Name) else []
+    if not isinstance(node, ir.Name) or len(bindings) != 1:
+        return ""
+    binder = _binder(bindings, node.id, scope)
+    function = binder.node
+    stars = function.params if isinstance(function, ir.FunctionDef) else ()
+    is_star = any(param.kind == "*" and param.name == node.id for param in stars)
+    return parameter_key(function_name(binder), STAR) if is_star else ""
 
 
 def kept_key(target: ir.Expr, scope: Scope) -> str:

@@ -45,6 +45,7 @@ class OptionTable:
         self._values: dict[str, set[str]] = {}
         self._explicit: set[str] = set()  # keys that something gives a known value
         self._evident: set[str] = set()  # those, and the defaults that calls leave
+        self._seen: set[str] = set()  # parameters of functions whose calls are all known
         self._derived: set[str] = set()  # keys, but of parameters, whose value is one of another name
 
     def give(self, key: str, codes: Iterable[str]) -> None:
@@ -76,6 +77,14 @@ class OptionTable:
             self._evident.add(self._key(key))
         else:
             self.note(key, ANY)
+
+    def see_all(self, key: str) -> None:
+        """Note that all calls of the function of a parameter are known: it has what they give it alone."""
+        self._seen.add(key)
+
+    def sees_all(self, key: str) -> bool:
+        """Return whether only such parameters decide a parameter."""
+        return self._seen.issuperset(closure([key], lambda one: keys_in(self._values.get(one, _NOTHING))))
 
     def has(self, key: str) -> bool:
         """Return whether anything gives an option a value, known or not."""
@@ -156,6 +165,9 @@ class OptionTable:
     def _read(self, key: str) -> list[str]:
         """Return the keys with values that say what an option is."""
         if key not in self._reads:
+            if key in self._seen:
+                self._reads[key] = [key] if key in self._values else []
+                return self._reads[key]
             name = name_of(key)
             globals_ = (GLOBAL + name,) if key[0] == ENTRY else ()
             keys = dict.fromkeys(

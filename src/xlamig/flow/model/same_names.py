@@ -81,6 +81,7 @@ def _renamed(given: Given, module: str, homes: Mapping[str, list[str]]) -> Given
         frozenset(one for name in given.handed for one in _every(name, homes)),
         given.own,
         given.inner,
+        given.kept,
     )
 
 

@@ -6,7 +6,8 @@ from collections.abc import Container, Iterable, Iterator, Mapping
 
 from xlamig.flow.model.callees import HANDED, SUPER
 from xlamig.flow.model.closure import closure
-from xlamig.flow.model.given import STARRED, Calls, Given, Parameter, join_calls
+from xlamig.flow.model.forwarded import Forwarded
+from xlamig.flow.model.given import MOST_STARRED, STARRED, Calls, Given, Parameter, join_calls
 from xlamig.flow.model.option_codes import (
     ANY,
     CUDA,
@@ -57,23 +58,54 @@ class Switches:
                 self._give(key, codes)
         calls = _joined(every, functions, functions.keys() | above.keys())
         handed = frozenset[str]().union(*(given.handed for given in every))
+        kept = handed.union(*(given.kept for given in every))
+        unseen = kept.union(*(given.inner for given in every)) | above.keys()
         made = frozenset(made).union(_named_in(every))
+
+        def called(name: str) -> list[Calls]:
+            found = list(_calls_of(name, calls, derived, functions, set()))
+            return found or [_OF_SETTINGS] * (plain(name) in made)
+
+        forwarded = Forwarded(lambda name: [] if plain(name) in kept else called(name), functions)
+        calls = {name: forwarded.settle(one) for name, one in calls.items()}
+        unseen |= {
+            ENTRY + keyword
+            for name, one in calls.items()
+            if name not in functions
+            for keyword in one.keywords
+        }
         for name, params in functions.items():
-            called = list(_calls_of(name, calls, derived, functions, set())) or [_OF_SETTINGS] * (
-                plain(name) in made
-            )
+            every_call = called(name)
+            known = plain(name) not in unseen and bool(every_call) and all(map(_says_all, every_call))
             for param in params:
-                self._pass(name, param, called)
+                if known and ENTRY + param.name not in unseen:
+                    self._tables[0].see_all(parameter_key(name, param.name))
+                self._pass(name, param, every_call)
                 if name in handed:
                     self._tables[0].note(parameter_key(name, param.name), (UNKNOWN,))
+        self._give_keywords(calls, functions, above)
+
+    def _give_keywords(
+        self,
+        calls: Mapping[str, Calls],
+        functions: Mapping[str, list[Parameter]],
+        above: Mapping[str, set[str]],
+    ) -> None:
+        """Note the keywords of calls that the functions themselves have no parameter for: those that their
+        bases have one for come to it, others may come to anything."""
+        named = {name: {param.name for param in params} for name, params in functions.items()}
         for name, one in calls.items():
             overridden = name.removeprefix(SUPER) if name.startswith(SUPER) else ""
-            starts = [name, *above.get(overridden, ())]
-            makers = functions.keys() & closure(starts, lambda one: above.get(one, ()))
-            own = {param.name for maker in makers for param in functions[maker]}
+            starts = above.get(overridden, ()) if overridden else (name,)
+            makers = named.keys() & closure([name, *starts], lambda one: above.get(one, ()))
+            first = set[str]().union(*(named.get(start, ()) for start in starts))
             for keyword, codes in one.keywords.items():
-                if keyword not in own and keyword != STARRED:
+                takers = [maker for maker in makers if keyword in named[maker]]
+                if not takers and keyword != STARRED:
                     self._give(ENTRY + keyword, codes)
+                elif keyword not in first and not named.keys().isdisjoint(starts):
+                    for taker in takers:  # as one of its `**kwargs`
+                        self._give(parameter_key(taker, keyword), codes)
 
     def _give(self, key: str, codes: Iterable[str]) -> None:
         for one in self._tables:
@@ -128,7 +160,7 @@ class Switches:
         codes = values.codes(key)
         chosen = any(code[0] == TEXT for code in codes) and _is_choice(option)
         of_cuda = not codes.isdisjoint({CUDA, NO_CUDA})
-        unsure = isinstance(values, NameTable) if of_cuda else _is_mode(option)
+        unsure = isinstance(values, NameTable) if of_cuda else _is_mode(option) and not values.sees_all(key)
         return NO_STATE if UNKNOWN in codes or chosen or unsure else tuple(sorted(codes))
 
     def _is_of_training(self, option: str) -> bool:
@@ -206,6 +238,11 @@ def _calls_of(
             yield calls[SUPER + below]
         if below not in functions and below not in seen:
             yield from _calls_of(below, calls, derived, functions, seen)
+
+
+def _says_all(calls: Calls) -> bool:
+    """Return whether calls say which arguments they give."""
+    return STARRED not in calls.keywords and all(count < MOST_STARRED for count, _ in calls.filled)
 
 
 def _is_mode(option: str) -> bool:

@@ -10,14 +10,15 @@ from pathlib import PurePosixPath
 
 from xlamig import artifacts, ir
 from xlamig.engine.beside import split
+from xlamig.engine.gpu_classes import gpu_classes
 from xlamig.engine.gpu_only import as_infos
 from xlamig.engine.host_notebooks import as_no_action
 from xlamig.engine.jobs import Analysed, AnalyseJob
 from xlamig.engine.kernel_files import kernel_files
 from xlamig.engine.load import Failure
-from xlamig.engine.lowered import lower_inside
+from xlamig.engine.lowered import Limit, kept_off, lower_inside, needs_gpu
 from xlamig.engine.session import Session, session_for
-from xlamig.engine.units import with_units
+from xlamig.engine.units import ATTENTION, with_units
 from xlamig.facts import ApiUse, ContextTag, ContextTags, Fact, Package, ToolEvent
 from xlamig.findings import FileReport, Finding, Part, RuleError, Size, SkippedFile
 from xlamig.fix.context import FixContext
@@ -78,8 +79,9 @@ def report_on(job: AnalyseJob, module: ir.Module | None) -> Analysed:
         findings = as_infos(findings, job.source.filename, job.gpu_only)
     if job.on_host:
         findings = as_no_action(findings, job.source.filename)
-    if job.off:
-        findings = lower_inside(findings, job.source.filename, dict(job.off))
+    limits = dict(_limits(job, module, judged))
+    if limits:
+        findings = lower_inside(findings, job.source.filename, limits)
     shown, aside = split(findings, job.beside, job.settings, job.unmentioned)
     report = FileReport(
         job.source.filename,
@@ -98,6 +100,17 @@ def report_on(job: AnalyseJob, module: ir.Module | None) -> Analysed:
         aside,
     )
     return Analysed(report, dict(found.visits), tuple(found.visits))
+
+
+def _limits(
+    job: AnalyseJob, module: ir.Module | None, judged: Iterable[Judgement]
+) -> Iterator[tuple[str, Limit]]:
+    """Yield the scopes of a file that the program does not run as it is, with the reason."""
+    yield from ((scope, kept_off(scope, test)) for scope, test in job.off)
+    attention = [one.fact for one in judged if one.finding.code == ATTENTION]
+    packages = {fact.package for fact in attention if isinstance(fact, Package)}
+    for scope, package in gpu_classes(module, packages).items() if module and packages else ():
+        yield scope, needs_gpu(scope, package)
 
 
 def _outside(facts: list[Fact], functions: Sequence[ir.Node]) -> list[Fact]:

@@ -1,27 +1,49 @@
-"""Lower the findings in functions and classes that only code uses which an option keeps off."""
+"""Lower the findings in functions and classes that the program runs on a condition which does not hold."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from typing import NamedTuple
 
 from xlamig.engine.beside import is_inside
 from xlamig.findings import ABOUT_THE_RUN, Finding, Reason
 
 
-def lower_inside(findings: Iterable[Finding], filename: str, off: Mapping[str, str]) -> Iterator[Finding]:
-    """Yield the findings of a file, as information inside the scopes that are `off`, with the test that
-    keeps them from running."""
+class Limit(NamedTuple):
+    """The condition on which a scope runs, as a message says it, and the reason."""
+
+    only: str
+    why: str
+
+
+def kept_off(scope: str, test: str) -> Limit:
+    """Return the limit of a scope that only code uses which never runs."""
+    why = f"only code under `{test}` uses `{scope}`, and nothing in the project makes that true"
+    return Limit(f"if `{test}`", why)
+
+
+def needs_gpu(scope: str, package: str) -> Limit:
+    """Return the limit of a scope that a package for GPUs has to be there for."""
+    return Limit(
+        f"with `{package}`", f"`{scope}` needs `{package}`, and the program has a class that does not"
+    )
+
+
+def lower_inside(
+    findings: Iterable[Finding], filename: str, limits: Mapping[str, Limit]
+) -> Iterator[Finding]:
+    """Yield the findings of a file, as information inside the scopes that have a limit."""
     for finding in findings:
-        scope = next((scope for scope in off if is_inside(finding.scope, (scope,))), None)
+        scope = next((scope for scope in limits if is_inside(finding.scope, (scope,))), None)
         if scope is None or finding.severity == "info" or finding.code.startswith(ABOUT_THE_RUN):
             yield finding
             continue
-        why = f"only code under `{off[scope]}` uses `{scope}`, and nothing in the project makes that true"
+        limit = limits[scope]
         yield replace(
             finding,
             severity="info",
-            message=f"{finding.message} (only if `{off[scope]}`)",
-            reasons=(*finding.reasons, Reason(why, filename, finding.place)),
+            message=f"{finding.message} (only {limit.only})",
+            reasons=(*finding.reasons, Reason(limit.why, filename, finding.place)),
             effort=replace(finding.effort, optional=True),
         )

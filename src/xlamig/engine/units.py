@@ -14,7 +14,7 @@ _BUILD, _SOURCE = "XLA601", "XLA602"  # the build of an extension, and its sourc
 _NATIVE = (".cu", ".cuh", ".cpp", ".cc", ".h", ".hpp")
 _RUNTIMES = ("XLA604", "XLA610")  # cupy and its like, TensorRT, Triton servers
 _LAUNCHES = ("XLA007", "XLA009", "XLA016")  # streams, CUDA's internals and addresses: what a launch is given
-_ATTENTION, _HALF = "XLA605", "XLA802"  # attention for GPUs takes float16 or bfloat16
+ATTENTION, _HALF = "XLA605", "XLA802"  # attention for GPUs takes float16 or bfloat16
 _STREAMS = "XLA007"  # streams, events and graphs
 _AROUND_STREAMS = ("XLA005", "XLA006")  # waits for them, and what memory they take
 _READS = "XLA1"
@@ -30,7 +30,7 @@ def with_units(findings: Sequence[Finding], sources: Sequence[str] = ()) -> tupl
     findings = list(_with_kernels(findings))
     findings = [_of_extension(finding, sources) for finding in findings]
     findings = list(_beside(findings, _STREAMS, _AROUND_STREAMS))
-    return tuple(_with_reads(list(_beside(findings, _ATTENTION, (_HALF,)))))
+    return tuple(_with_reads(list(_beside(findings, ATTENTION, (_HALF,)))))
 
 
 def _with_lines(findings: Sequence[Finding]) -> Iterator[Finding]:

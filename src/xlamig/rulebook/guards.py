@@ -70,9 +70,8 @@ def needs_nothing(help: str, guard: Guard, target: Target, phase: Phase, mechani
     """Return whether nothing has to change below a guard that the target never enters, or where code stays on
     the host and costs time on a device. What uses several GPUs is to use several chips in another way, unless
     it is only removed."""
-    if guard.kind == "host-test":
-        return mechanism in _COSTS
-    return bool(help) and _never_entered(guard, target) and (phase != "scale" or _removes(help))
+    skipped = bool(help) and _never_entered(guard, target) and (phase != "scale" or _removes(help))
+    return skipped or _costs_nothing(guard, mechanism)
 
 
 def advice(help: str, guard: Guard, target: Target, severity: Severity | None, mechanism: Mechanism) -> str:
@@ -80,7 +79,7 @@ def advice(help: str, guard: Guard, target: Target, severity: Severity | None, m
     work. A finding that is only a hint without the guard too stays one."""
     if not help:
         return help
-    if guard.kind == "host-test" and mechanism in _COSTS:
+    if _costs_nothing(guard, mechanism):
         return "Leave it: nothing moves to a device here"
     if _never_entered(guard, target):
         if _removes(help):
@@ -89,6 +88,11 @@ def advice(help: str, guard: Guard, target: Target, severity: Severity | None, m
     if severity == "info" or guard.kind not in _OTHER_CODE or help.startswith(("If ", "Leave ")):
         return help
     return f"Leave it if {_OTHER_CODE[guard.kind]} is right; otherwise {_continue_sentence(help)}"
+
+
+def _costs_nothing(guard: Guard, mechanism: Mechanism) -> bool:
+    """Return whether code stays on the host below a guard, and would only cost time on a device."""
+    return guard.kind == "host-test" and mechanism in _COSTS
 
 
 def _removes(help: str) -> bool:

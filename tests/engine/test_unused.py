@@ -222,6 +222,30 @@ def test_counts_a_module_that_no_script_imports_and_that_only_tries_itself_out(
     ) is expected
 
 
+TASKS = "from importlib import import_module\nfor name in found:\n    import_module({})\nold = 1\n"
+
+
+@pytest.mark.parametrize(
+    ("computed", "expected"),
+    [
+        ("'tasks.' + name", False),
+        ("f'tasks.{name}'", False),
+        ("f'{__name__}.{name}'", False),
+        ("name", True),
+        ("f'{top}.{name}'", True),
+        ("'net.' + name)\n    import_module('tasks.' + name", True),
+        ("'tasks.' + name)\n    __import__(name", True),
+        ("'tasks.' + name)\n    find_spec(name", True),
+    ],
+)
+def test_a_package_that_imports_its_own_modules_by_name_names_no_others(
+    here: Path, computed: str, expected: bool
+) -> None:
+    tasks = {"tasks/__init__.py": TASKS.format(computed), "tasks/one.py": CUDA}
+    files = {**NET, "train.py": "import tasks\n" + SCRIPT, **tasks}
+    assert ("net/old.py" in listed(check(here, files))) is expected
+
+
 LOST = "from net.parts.lost import Lost\n"
 PARTS = {"net/parts/__init__.py": "", "setup.py": "setup(author='A')\n"}
 

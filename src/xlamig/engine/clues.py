@@ -24,6 +24,10 @@ _DYNAMIC = Phrases(
         r"\b(?:import_module|__import__|spec_from_file_location|find_spec|(?:iter|walk)_(?:modules|packages))\("
     ),
 )
+_IMPORTS = re.compile(r"\b(?:import_module|__import__)\(\s*")
+_HEAD = re.compile(
+    r"""(?:f?(["'])(?P<head>\w[\w.]*)\.(?:\1\s*\+|\{)|f["']\{(?P<own>__name__|__package__)\}\.)"""
+)
 _QUOTED = re.compile(r"""["']([\w./]+)""")
 _SEPARATOR = re.compile(r"[./]")
 
@@ -33,13 +37,15 @@ Pair = tuple[str, str]
 
 class Clues(NamedTuple):
     """A module that `exports` is a script that only exports a model, one that `computes_imports` may import
-    by names which it computes; `quoted` are the pairs in its strings, `configured` the parts of the
-    configuration that it makes objects of."""
+    by names which it computes, all of them inside of the packages `within` where that is known, "" for its
+    own; `quoted` are the pairs in its strings, `configured` the parts of the configuration that it makes
+    objects of."""
 
     trains: bool = False
     evaluates: bool = False
     exports: bool = False
     computes_imports: bool = False
+    within: tuple[str, ...] = ()
     quoted: frozenset[Pair] = frozenset()
     configured: tuple[str, ...] = ()
 
@@ -54,9 +60,19 @@ def clues_of(text: str) -> Clues:
         ".eval()" in text,
         is_exporter(text),
         _DYNAMIC.are_in(text),
+        _packages_in(text),
         pairs_in(_QUOTED.findall(text)),
         _configured_in(text),
     )
+
+
+def _packages_in(text: str) -> tuple[str, ...]:
+    """Return the packages that all computed imports of a module are in: `import_module(f"net.{name}")`."""
+    calls = _IMPORTS.finditer(text) if _DYNAMIC.are_in(text) else iter(())
+    heads = [_HEAD.match(text, call.end()) for call in calls]
+    if len(heads) < len(_DYNAMIC.pattern.findall(text)) or None in heads:
+        return ()
+    return tuple(sorted({head["head"] or "" for head in heads if head is not None}))
 
 
 def pairs_in(paths: list[str]) -> frozenset[Pair]:

@@ -223,16 +223,31 @@ def is_installed(name: str, projects: Collection[str]) -> bool:
 def _named_by(settings: Iterable[str], code: Collection[Source]) -> Callable[[str], bool]:
     """Return a test whether a setting, or a string in code, names a module: "losses.gan", "losses/gan"; in a
     program that imports by names which it computes, whether any word is its name, or its package imports
-    so: all that its folder holds."""
-    clues = [source.loaded.clues for source in code if source.loaded]
-    if any(clue.computes_imports for clue in clues):
-        texts = (*settings, *(source.source.text for source in code))
-        words = {word for text in texts for word in _WORD.findall(text)}
-        gathers = {s.module for s in code if s.is_package and s.loaded and s.loaded.clues.computes_imports}
-        return lambda module: module.rpartition(".")[2] in words or module.rpartition(".")[0] in gathers
+    so: all that its folder holds. Where it computes the last part alone, the package's modules are named."""
+    clues = [(source, source.loaded.clues) for source in code if source.loaded]
+    packages = {_package(source, name) for source, clue in clues for name in clue.within}
     found = pairs_in([path for text in settings for path in _PATH.findall(text)])
-    pairs = found.union(*(clue.quoted for clue in clues))
-    return lambda module: tuple(module.split(".")[-2:]) in pairs
+    pairs = found.union(*(clue.quoted for _, clue in clues))
+
+    def is_named(module: str) -> bool:
+        around = module.rpartition(".")[0]
+        inside = any(around == one or around.endswith(f".{one}") for one in packages)
+        return inside or tuple(module.split(".")[-2:]) in pairs
+
+    free = [source for source, clue in clues if clue.computes_imports and not clue.within]
+    if not free:
+        return is_named
+    texts = (*settings, *(source.source.text for source in code))
+    words = {word for text in texts for word in _WORD.findall(text)}
+    gathers = {source.module for source in free if source.is_package}
+    return lambda module: (
+        is_named(module) or module.rpartition(".")[2] in words or module.rpartition(".")[0] in gathers
+    )
+
+
+def _package(source: Source, name: str) -> str:
+    """Return a package by its name; "" is the one that a source is or lies in."""
+    return name or (source.module if source.is_package else source.module.rpartition(".")[0])
 
 
 def _folder(name: str) -> str:

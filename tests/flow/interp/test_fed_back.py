@@ -66,3 +66,27 @@ def test_a_function_that_is_no_model_leaves_a_sum() -> None:
 )
 def test_the_state_is_left(body: str) -> None:
     assert left(body) == [("part", "h")]
+
+
+HELPER = (
+    """
+def one(model, x, h, words):
+    y, h = model(x, h)
+    USED
+    words.append(y.sum().item())
+    return RESULT
+"""
+    + LOOP
+)
+
+
+@pytest.mark.parametrize(
+    ("used", "result", "state"),
+    [("pass", "h", "h"), ("pass", "h.cpu()", ""), ("print(h.norm().item())", "h", "")],
+)
+def test_a_function_hands_the_state_on(used: str, result: str, state: str) -> None:
+    text = HELPER.replace("USED", used).replace("RESULT", result)
+    text = text.replace("BODY", "h = one(model, x.cuda(), h, words)")
+    text = "words = []" + text.replace("PLACE", "cuda()").replace("DEVICE", "'cuda'")
+    found = [fact for fact in facts(text) if fact.kind == "step-boundary"]
+    assert [fact.state for fact in found] == [state]  # type: ignore[attr-defined]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from xlamig import ir
 from xlamig.flow.interp.carried_names import assignments, names_in, replaced
 from xlamig.flow.interp.domain import inside
-from xlamig.flow.interp.frames import Loop, functions_of
+from xlamig.flow.interp.frames import Function, Loop, functions_of
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.scopes import path_of
 
@@ -18,16 +18,17 @@ def state_left(m: State, loop: Loop) -> str:
     fresh = replaced(loop.node)
     left = (
         name
-        for name, call in _returned(loop.node)
-        if name not in fresh and _may_be_on_device(m, name) and not _is_used(loop, name, call)
-        if _calls_model(m, call)
+        for name, call in _returned(loop.node.body)
+        if name not in fresh and _may_be_on_device(m, name)
+        if not _is_used(loop.node.body, name, call) and not _tests(loop.node, name)
+        if _calls_model(m, call, name)
     )
     return next(left, "")
 
 
-def _returned(node: ir.For | ir.While) -> Iterator[tuple[str, ir.Call]]:
-    """Yield the names that a call takes and that get its result, or a part of it."""
-    pairs = [*assignments(node.body)]
+def _returned(block: ir.Block) -> Iterator[tuple[str, ir.Call]]:
+    """Yield the names that a call in a block takes and that get its result, or a part of it."""
+    pairs = [*assignments(block)]
     for target, call in pairs:
         if not isinstance(call, ir.Call):
             continue
@@ -45,19 +46,33 @@ def _whole(node: ir.Expr) -> str:
     return node.id if isinstance(node, ir.Name) else ""
 
 
-def _is_used(loop: Loop, name: str, call: ir.Call) -> bool:
-    """Return whether anything but the call and the assignments to a name uses it in a loop; a test for None
-    reads nothing."""
-    apart = [call, *(part for target, value in assignments(loop.node.body) for part in (target, value)
-                     if name in names_in(target))]  # fmt: skip
-    waiting: list[ir.Node] = [*loop.node.body, *([loop.node.test] if isinstance(loop.node, ir.While) else ())]
+def _is_used(block: ir.Block, name: str, call: ir.Call) -> bool:
+    """Return whether anything in a block but the call, the assignments to a name and what it returns uses the
+    name; a test for None reads nothing."""
+    apart: list[ir.Node] = [call]
+    for target, value in assignments(block):
+        apart += (target, value) if name in names_in(target) else ()
+    waiting: list[ir.Node] = [*block]
     for node in waiting:  # it grows
-        if any(node is one for one in apart) or _asks_for_none(node):
+        if any(node is one for one in apart) or _asks_for_none(node) or _returns(node):
             continue
         if isinstance(node, ir.Name) and node.id == name:
             return True
         waiting.extend(ir.children(node))
     return False
+
+
+def _returns(node: ir.Node) -> bool:
+    """Return whether a statement returns values as they are: `return logits, state`."""
+    if not isinstance(node, ir.Return) or node.value is None:
+        return False
+    parts = node.value.elements if isinstance(node.value, ir.Sequence) else (node.value,)
+    return all(isinstance(part, ir.Name) for part in parts)
+
+
+def _tests(node: ir.For | ir.While, name: str) -> bool:
+    """Return whether the header of a loop uses a name."""
+    return isinstance(node, ir.While) and name in names_in(node.test)
 
 
 def _asks_for_none(node: ir.Node) -> bool:
@@ -69,9 +84,39 @@ def _may_be_on_device(m: State, name: str) -> bool:
     return held is not None and inside(held).kind in ("tensor", "unknown") and inside(held).place != "host"
 
 
-def _calls_model(m: State, call: ir.Call) -> bool:
+def _calls_model(m: State, call: ir.Call, name: str) -> bool:
+    """Return whether a call is one of a model, or of a function that gives the model what `name` holds, gets
+    it back and returns it."""
     if not path_of(call.func):
         return False
     called = m.semantics.evaluate(call.func)
-    bound = (function.bound for function in functions_of(called) if called.kind == "function")
-    return called.kind == "module" or any(one is not None and one.kind == "module" for one in bound)
+    if called.kind == "module":
+        return True
+    return called.kind == "function" and any(
+        _is_of_model(one) or _hands_on(m, one, call, name) for one in functions_of(called)
+    )
+
+
+def _is_of_model(function: Function) -> bool:
+    return function.bound is not None and function.bound.kind == "module"
+
+
+def _hands_on(m: State, function: Function, call: ir.Call, name: str) -> bool:
+    node = function.node
+    if not isinstance(node, ir.FunctionDef) or function.bound is not None:
+        return False
+    given = {inner: arg.value for arg, inner in _matched(call, node)}
+    inside = [inner for inner, value in given.items() if isinstance(value, ir.Name) and value.id == name]
+    for inner, called in _returned(node.body):
+        model = given.get(path_of(called.func))
+        if inner in inside and model is not None and m.semantics.evaluate(model).kind == "module":
+            return not _is_used(node.body, inner, called)
+    return False
+
+
+def _matched(call: ir.Call, node: ir.FunctionDef) -> Iterator[tuple[ir.Arg, str]]:
+    """Yield the arguments of a call with the names of the parameters that get them."""
+    names = [param.name for param in node.params]
+    for index, arg in enumerate(call.args):
+        if arg.keyword or index < len(names):
+            yield arg, arg.keyword or names[index]

@@ -25,9 +25,7 @@ _DYNAMIC = Phrases(
     ),
 )
 _IMPORTS = re.compile(r"\b(?:import_module|__import__)\(\s*")
-_HEAD = re.compile(
-    r"""(?:f?(["'])(?P<head>\w[\w.]*)\.(?:\1\s*\+|\{)|f["']\{(?P<own>__name__|__package__)\}\.)"""
-)
+_HEAD = re.compile(r"""(?:f?(["'])(?P<head>\w[\w.]*)\.(?:\1\s*\+|\{)|f["']\{(?:__name__|__package__)\}\.)""")
 _QUOTED = re.compile(r"""["']([\w./]+)""")
 _SEPARATOR = re.compile(r"[./]")
 

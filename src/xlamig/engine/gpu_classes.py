@@ -9,8 +9,8 @@ from xlamig.flow.model.scopes import path_of
 
 
 def gpu_classes(module: ir.Module, packages: Collection[str]) -> Mapping[str, str]:
-    """Return the classes whose `forward` calls a package on every way, which is imported if it is there, each
-    with the package, and what nothing but such classes uses: `LlamaFlashAttention2`."""
+    """Return the classes whose `forward` calls an optional package on every path, and the functions that
+    nothing but such classes uses, each with the package: `LlamaFlashAttention2`."""
     imported = dict(_imported_at_times(module, packages))
     classes = {node.name: node for node in module.body if isinstance(node, ir.ClassDef)} if imported else {}
     needs = {name: _needed(node, imported) for name, node in classes.items()}
@@ -19,10 +19,13 @@ def gpu_classes(module: ir.Module, packages: Collection[str]) -> Mapping[str, st
         for name, node in classes.items()
         if needs[name] and any(needs.get(path_of(base.value)) == "" for base in node.args)
     }
-    functions = {node.name for node in module.body if isinstance(node, ir.FunctionDef)} if found else set()
+    users = _users_of_functions(module) if found else {}
     grown = True
     while grown:
-        more = {name: package for name in functions - found.keys() if (package := _user(module, name, found))}
+        left = ((name, mentions) for name, mentions in users.items() if name not in found)
+        more = {
+            name: found[min(mentions)] for name, mentions in left if mentions and mentions <= found.keys()
+        }
         found |= more
         grown = bool(more)
     return found
@@ -39,7 +42,7 @@ def _imported_at_times(module: ir.Module, packages: Collection[str]) -> Iterator
 
 
 def _needed(node: ir.ClassDef, imported: Mapping[str, str]) -> str:
-    """Return the package that the forward pass of a class calls on every way; "" for none."""
+    """Return the package that the forward pass of a class calls on every path; "" for none."""
     methods = {one.name: one for one in node.body if isinstance(one, ir.FunctionDef)}
     needs = dict(imported)
     for _ in methods:  # one calls the other
@@ -63,11 +66,11 @@ def _on_all(block: ir.Block, needs: Mapping[str, str]) -> str:
     return ""
 
 
-def _user(module: ir.Module, name: str, found: Mapping[str, str]) -> str:
-    """Return the package of what is found so far, if nothing else in a module mentions a function."""
-    mentions = [
-        getattr(statement, "name", "")
-        for statement in module.body
-        if any(isinstance(node, ir.Name) and node.id == name for node in ir.walk(statement))
-    ]
-    return found[mentions[0]] if mentions and all(one in found for one in mentions) else ""
+def _users_of_functions(module: ir.Module) -> Mapping[str, set[str]]:
+    """Return the names of the statements of a module that mention its functions, "" for those without one."""
+    users = {node.name: set[str]() for node in module.body if isinstance(node, ir.FunctionDef)}
+    for statement in module.body:
+        for node in ir.walk(statement):
+            if isinstance(node, ir.Name) and node.id in users:
+                users[node.id].add(getattr(statement, "name", ""))
+    return users

@@ -6,12 +6,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from xlamig.engine.source import Source
-from xlamig.findings import Finding, Mechanism, Reason
+from xlamig.findings import Finding, Reason
 from xlamig.flow import ProjectIndex
+from xlamig.rulebook.guards import COSTS, STAYS_ON_HOST
 from xlamig.source.notebook import SUFFIX
 
-_COSTS: frozenset[Mechanism] = frozenset({"recompile", "host-sync", "cpu-fallback", "slow"})
-_HELP = "Leave it: nothing moves to a device here"
 _WHY = "neither this notebook nor a module that it imports chooses a device, and it trains nothing"
 
 
@@ -33,7 +32,7 @@ def _stays_on_host(notebook: Source, index: ProjectIndex) -> bool:
 def as_no_action(findings: Iterable[Finding], filename: str) -> Iterator[Finding]:
     """Yield the findings of such a notebook: what costs time on a device asks for no change."""
     for finding in findings:
-        if finding.mechanism not in _COSTS:
+        if finding.mechanism not in COSTS:
             yield finding
             continue
         why = Reason(_WHY, filename, finding.place)
@@ -41,7 +40,7 @@ def as_no_action(findings: Iterable[Finding], filename: str) -> Iterator[Finding
         yield replace(
             finding,
             severity="info",
-            help=_HELP,
+            help=STAYS_ON_HOST,
             fix=None,
             reasons=(why, *finding.reasons),
             effort=effort,

@@ -101,8 +101,8 @@ class Transfer(Fact):
     """Values go from the host to the device. `count` says whether several batch tensors go one by one.
 
     via "missing": they do not go there, and a module or loss on the device gets them; `holds` says what
-    holds the tensors; "any" where it may be one itself. With CUDA, a
-    wrapper of the module moves those that are `scattered`.
+    holds the tensors; "any" where it may be one itself. With CUDA, a wrapper of the module moves those that
+    are `scattered`.
     """
 
     kind: ClassVar[str] = "transfer"

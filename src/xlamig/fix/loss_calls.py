@@ -1,10 +1,12 @@
-"""Calls of losses: which call gets a value, and which module it calls."""
+"""Calls of losses: which call gets a value, and with which settings."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
 from xlamig import ir
+from xlamig.fix.context import Options
+from xlamig.fix.names import last_name
 from xlamig.fix.scopes import dotted_name, path_to, sole_use
 
 
@@ -22,7 +24,18 @@ def call_with(path: Sequence[ir.Node], owner: ir.Node, module: ir.Module) -> ir.
     return None
 
 
-def made_by(func: ir.Expr, module: ir.Module) -> Iterator[ir.Call]:
+def settings_of(call: ir.Call, options: Options, module: ir.Module) -> Sequence[ir.Arg] | None:
+    """Return the settings of a loss, from its call or from that which makes its module; None for others than
+    those that the options `functions` and `modules` name."""
+    if last_name(call.func) in options["functions"]:
+        return call.args[2:]
+    made = list(_made_by(call.func, module))
+    if len(made) != 1 or last_name(made[0].func) not in options["modules"] or len(call.args) > 2:
+        return None
+    return made[0].args
+
+
+def _made_by(func: ir.Expr, module: ir.Module) -> Iterator[ir.Call]:
     """Yield the calls that make the module which is called."""
     if isinstance(func, ir.Call):
         yield func

@@ -31,7 +31,10 @@ _OTHER_CODE: Mapping[GuardKind, str] = {
 _NOT_THERE: frozenset[GuardKind] = frozenset({"cuda", "other-device"})  # false on every TPU
 
 _TRIED: frozenset[GuardKind] = frozenset({"self-test", "host-test"})
-_COSTS: frozenset[Mechanism] = frozenset({"recompile", "host-sync", "cpu-fallback", "slow"})  # of a device
+COSTS: frozenset[Mechanism] = frozenset({"recompile", "host-sync", "cpu-fallback", "slow"})
+"""The mechanisms that cost time, and only on a device."""
+STAYS_ON_HOST = "Leave it: nothing moves to a device here"
+"""The help for such costs where code stays on the host."""
 _REMOVALS = frozenset({"Delete", "Drop", "If", "Leave", "Omit", "Remove"})
 _LONGEST = 60  # characters of a test that a message quotes
 
@@ -80,7 +83,7 @@ def advice(help: str, guard: Guard, target: Target, severity: Severity | None, m
     if not help:
         return help
     if _costs_nothing(guard, mechanism):
-        return "Leave it: nothing moves to a device here"
+        return STAYS_ON_HOST
     if _never_entered(guard, target):
         if _removes(help):
             return "Leave it: a TPU does not run this"
@@ -92,7 +95,7 @@ def advice(help: str, guard: Guard, target: Target, severity: Severity | None, m
 
 def _costs_nothing(guard: Guard, mechanism: Mechanism) -> bool:
     """Return whether code stays on the host below a guard, and would only cost time on a device."""
-    return guard.kind == "host-test" and mechanism in _COSTS
+    return guard.kind == "host-test" and mechanism in COSTS
 
 
 def _removes(help: str) -> bool:

@@ -9,8 +9,7 @@ from xlamig.facts import DynamicShape, Fact
 from xlamig.findings import Edit
 from xlamig.fix.context import Draft, FixContext, Options
 from xlamig.fix.imports import ensure_module
-from xlamig.fix.loss_calls import call_with, made_by
-from xlamig.fix.names import last_name
+from xlamig.fix.loss_calls import call_with, settings_of
 from xlamig.fix.scopes import function_around, only_value, path_to, reads
 from xlamig.fix.strategies.index_select import is_plain
 from xlamig.fix.strategies.masked_fill import with_dimensions_of
@@ -64,14 +63,9 @@ def _selection(value: ir.Expr, owner: ir.Node) -> ir.Expr | None:
 
 def _reduction(call: ir.Call, options: Options, module: ir.Module) -> str | None:
     """Return "mean" or "sum"; None for other losses, and for those whose settings are not known."""
-    given: Sequence[ir.Arg]
-    if last_name(call.func) in options["functions"]:
-        given = call.args[2:]
-    else:
-        made = list(made_by(call.func, module))
-        if len(made) != 1 or last_name(made[0].func) not in options["modules"] or len(call.args) > 2:
-            return None
-        given = made[0].args
+    given = settings_of(call, options, module)
+    if given is None:
+        return None
     reduced = "mean"
     for arg in given:
         match arg:

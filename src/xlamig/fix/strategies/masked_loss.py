@@ -5,8 +5,7 @@ from __future__ import annotations
 from xlamig import ir
 from xlamig.facts import DynamicShape, Fact
 from xlamig.fix.context import Draft, FixContext, Options
-from xlamig.fix.loss_calls import call_with, made_by
-from xlamig.fix.names import last_name
+from xlamig.fix.loss_calls import call_with, settings_of
 from xlamig.fix.scopes import function_around, only_value, path_to, reads
 from xlamig.fix.strategies.index_select import is_plain
 
@@ -58,14 +57,9 @@ def _selection(value: ir.Expr, owner: ir.Node) -> ir.Subscript | None:
 
 def _ignored_class(call: ir.Call, options: Options, context: FixContext) -> str | None:
     """Return the class that the loss ignores; None if it is another loss, or has a value for each element."""
-    func = call.func
-    if last_name(func) in options["functions"]:
-        given = call.args[2:]
-    else:
-        made = list(made_by(func, context.module))
-        if len(made) != 1 or last_name(made[0].func) not in options["modules"] or len(call.args) > 2:
-            return None
-        given = made[0].args
+    given = settings_of(call, options, context.module)
+    if given is None:
+        return None
     named = {arg.keyword: arg.value for arg in given if arg.keyword}
     if len(named) < len(given):
         return None

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass
 
 from xlamig import ir
+from xlamig.flow.interp.carried_names import names_in
 from xlamig.flow.interp.domain import AbstractValue, element_of
 from xlamig.flow.interp.frames import Loop
 from xlamig.flow.interp.same_reads import is_unchanged
@@ -43,7 +44,7 @@ class LoopNames:
 
     def changing(self, place: ir.Node) -> Set[str]:
         """Return the names at `place` that differ from iteration to iteration."""
-        targets = (_names(loop.target) for loop in self.inner if ir.encloses(loop, place))
+        targets = (names_in(loop.target) for loop in self.inner if ir.encloses(loop, place))
         return self.counted.union(*targets)
 
 
@@ -61,7 +62,7 @@ class ElementReads:
         for made in ir.walk(self.m.statement):
             if isinstance(made, ir.Comprehension) and ir.encloses(made, node):
                 headers = [(generator.target, generator.iter) for generator in made.generators]
-                counters = frozenset[str]().union(*(_names(target) for target, _ in headers))
+                counters = frozenset[str]().union(*(names_in(target) for target, _ in headers))
                 if found := _elements(self.m, node, counters, frozenset(), headers):
                     return found
         for loop in self.m.loops_around(node):
@@ -79,7 +80,7 @@ class ElementReads:
             if isinstance(part, ir.Comprehension) and ir.encloses(part.element, node)
         ]
         if made:
-            targets = frozenset[str]().union(*(_names(part.target) for part in made[-1].generators))
+            targets = frozenset[str]().union(*(names_in(part.target) for part in made[-1].generators))
             return is_unchanged(self.m, node, made[-1], targets)
         around = self.m.loops_around(node)
         if not around:
@@ -98,7 +99,7 @@ def _elements(
 ) -> str:
     for part in ir.walk(node):
         match part:
-            case ir.Subscript(value=base, index=index) if any(_names(one) & counters for one in index):
+            case ir.Subscript(value=base, index=index) if any(names_in(one) & counters for one in index):
                 if _is_kept_tensor(m, base, stored):
                     return path_of(base) or short(m.source(base))
             case ir.Name(id=name) if name in counters:
@@ -136,7 +137,7 @@ def _is_computed(m: State, part: ir.Node, stored: Set[str], source: str) -> bool
 
 
 def _is_target(loops: list[Loop], name: str) -> bool:
-    return any(isinstance(loop.node, ir.For) and name in _names(loop.node.target) for loop in loops)
+    return any(isinstance(loop.node, ir.For) and name in names_in(loop.node.target) for loop in loops)
 
 
 def _headers(loops: Iterable[Loop]) -> list[_Header]:
@@ -146,7 +147,7 @@ def _headers(loops: Iterable[Loop]) -> list[_Header]:
 def _sources(headers: Iterable[_Header], name: str) -> Iterator[ir.Expr]:
     """Yield the names that loops take a target from: `x` of `for i, name in enumerate(x)`."""
     for target, iterable in headers:
-        if name in _names(target):
+        if name in names_in(target):
             yield from _unwrapped(_drawn_from(target, iterable, name))
 
 
@@ -156,9 +157,9 @@ def _drawn_from(target: ir.Expr, iterable: ir.Expr, name: str) -> ir.Expr:
         case ir.Sequence(elements=elements), ir.Call(func=ir.Name(id="zip"), args=args):
             if len(elements) == len(args) and not any(arg.star for arg in args):
                 pairs = zip(elements, args, strict=True)
-                return next((arg.value for part, arg in pairs if name in _names(part)), iterable)
+                return next((arg.value for part, arg in pairs if name in names_in(part)), iterable)
         case ir.Sequence(elements=(_, element)), ir.Call(func=ir.Name(id="enumerate"), args=(arg, *_)):
-            return _drawn_from(element, arg.value, name) if name in _names(element) else iterable
+            return _drawn_from(element, arg.value, name) if name in names_in(element) else iterable
     return iterable
 
 
@@ -195,7 +196,3 @@ def _written(target: ir.Expr) -> Iterator[str]:
             yield from _written(value)
         case ir.Name() | ir.Attribute():
             yield path_of(target)
-
-
-def _names(node: ir.Node) -> set[str]:
-    return {part.id for part in ir.walk(node) if isinstance(part, ir.Name)}

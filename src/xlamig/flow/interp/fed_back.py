@@ -9,6 +9,7 @@ from xlamig.flow.interp.carried_names import assignments, names_in, replaced
 from xlamig.flow.interp.domain import inside
 from xlamig.flow.interp.frames import Function, Loop, functions_of
 from xlamig.flow.interp.state import State
+from xlamig.flow.model.only_calls import arguments
 from xlamig.flow.model.scopes import path_of
 
 
@@ -105,18 +106,10 @@ def _hands_on(m: State, function: Function, call: ir.Call, name: str) -> bool:
     node = function.node
     if not isinstance(node, ir.FunctionDef) or function.bound is not None:
         return False
-    given = {inner: arg.value for arg, inner in _matched(call, node)}
-    inside = [inner for inner, value in given.items() if isinstance(value, ir.Name) and value.id == name]
+    given = arguments(call, node)
+    takers = [inner for inner, value in given.items() if isinstance(value, ir.Name) and value.id == name]
     for inner, called in _returned(node.body):
         model = given.get(path_of(called.func))
-        if inner in inside and model is not None and m.semantics.evaluate(model).kind == "module":
+        if inner in takers and model is not None and m.semantics.evaluate(model).kind == "module":
             return not _is_used(node.body, inner, called)
     return False
-
-
-def _matched(call: ir.Call, node: ir.FunctionDef) -> Iterator[tuple[ir.Arg, str]]:
-    """Yield the arguments of a call with the names of the parameters that get them."""
-    names = [param.name for param in node.params]
-    for index, arg in enumerate(call.args):
-        if arg.keyword or index < len(names):
-            yield arg, arg.keyword or names[index]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from xlamig import ir
 from xlamig.facts import Transfer, Why
 from xlamig.flow.interp.arguments import TYPE_NAME, Args, destination, dtype_of
+from xlamig.flow.interp.carried_names import names_in
 from xlamig.flow.interp.domain import (
     CERTAIN,
     LIKELY,
@@ -78,8 +79,7 @@ class Transfers:
         loop = self.m.loops[-1].node if self.m.loops else None
         if owner.place != "either" or not isinstance(loop, ir.For):
             return False
-        path = path_of(node.func.value)
-        return any(isinstance(part, ir.Name) and part.id == path for part in ir.walk(loop.target))
+        return path_of(node.func.value) in names_in(loop.target)
 
     def _in_place(self, node: ir.Call, moved: AbstractValue) -> None:
         """A batch that is an object of its own moves where nothing takes the result: `batch.to(device)`."""

@@ -19,6 +19,7 @@ FILES = {"a.py": SEED, "b.py": SEED, "c.py": "import torch\n", "d.py": "print(1)
 FAR = '[[match]]\nfact = "api-use"\nname = "torch.zeros"\n'
 USES = PAGE.replace(FAR, FAR + 'program = { uses = ["torch.dist.init", "torch.ring.*"] }\n')
 ABSENT = PAGE.replace(FAR, FAR + 'unless_program = { uses = ["torch.manual_seed"] }\n')
+NOT_IMPORTED = ABSENT.replace('manual_seed"] }', 'manual_seed"], imported = true }')
 ONCE = PAGE.replace('status = "stable"', 'status = "stable"\nonce = "program"')
 FIX = """[[fix]]
 strategy = "rename-api"
@@ -218,6 +219,22 @@ def test_a_script_is_not_asked_what_another_does(program: Path) -> None:
 def test_a_module_is_part_of_all_scripts(program: Path) -> None:
     files = {"a.py": SEED, "b.py": "import torch\n\ntorch.manual_seed(1)\n" + MAIN}
     assert reported(program, ABSENT, files) == []
+
+
+def test_a_script_is_asked_what_it_imports_alone(program: Path) -> None:
+    scripts = {"a.py": "import seeds\n" + SEED + MAIN, "b.py": SEED + MAIN, "seeds.py": SEED}
+    other = {**scripts, "seeds.py": "import torch\ntorch.manual_seed(1)\n" + SEED}
+    assert reported(program, ABSENT, other) == []
+    assert reported(program, NOT_IMPORTED, other) == ["b.py"]
+    computed = {"b.py": "import importlib\nimportlib.import_module(__name__)\n" + SEED + MAIN}
+    assert reported(program, NOT_IMPORTED, {**other, **computed}) == []
+
+
+def test_a_module_is_asked_what_each_of_its_scripts_imports(program: Path) -> None:
+    shared = {"a.py": "import c\nimport torch\n" + MAIN, "b.py": "import c\n" + MAIN, "c.py": SEED}
+    assert reported(program, NOT_IMPORTED, shared) == ["c.py"]
+    seeded = {"a.py": "import c\nimport torch\ntorch.manual_seed(1)\n" + MAIN}
+    assert reported(program, NOT_IMPORTED, {**shared, **seeded}) == []
 
 
 def test_a_script_that_is_imported_is_a_module(program: Path) -> None:

@@ -122,11 +122,14 @@ class _Names:
             absent = self._asked.absent - used - self._unsure if self._complete else frozenset()
             self._programs[own] = Program(self._asked.uses & used, absent)
         found = self._programs[own]
-        if not self._asked.imported or not found.uses:
-            return found
+        asked, unasked = self._asked.imported & found.uses, self._asked.not_imported
+        if not asked and unasked <= found.absent:
+            return replace(found, not_imported=unasked)
         imported = self._imported.of(self._modules.get(filename, ""))
-        asked = self._asked.imported & found.uses
-        return replace(found, imported=asked if imported is None else asked & imported)
+        if imported is None:
+            return replace(found, imported=asked, not_imported=unasked & found.absent)
+        absent = unasked - imported - self._unsure if self._complete else frozenset()
+        return replace(found, imported=asked & imported, not_imported=absent)
 
     @cached_property
     def _imported(self) -> ImportedUses:

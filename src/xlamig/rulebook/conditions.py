@@ -106,12 +106,14 @@ def _row(pattern: object, where: Where, has_row: bool) -> Condition:
 
 
 def _program(key: str, pattern: object, where: Where) -> Condition:
+    names = names_of(pattern, where, "imported")
+    imported = asks_imports(pattern, where)
     if key == "program":
-        names = names_of(pattern, where, "imported")
-        if asks_imports(pattern, where):
+        if imported:
             return lambda fact, row, program: NO if names.isdisjoint(program.imported) else YES
         return lambda fact, row, program: NO if names.isdisjoint(program.uses) else YES
-    names = names_of(pattern, where)
+    if imported:
+        return lambda fact, row, program: YES if names <= program.not_imported else NO
     return lambda fact, row, program: YES if names <= program.absent else NO
 
 

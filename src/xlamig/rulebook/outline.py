@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 
 from xlamig.facts import Interest
@@ -30,11 +30,8 @@ class Outline:
     def asked_by(self, codes: Container[str]) -> Program:
         """Return what these rules ask of the program."""
         asked = [program for code, program in self.asked.items() if code in codes]
-        return Program(
-            frozenset().union(*(program.uses for program in asked)),
-            frozenset().union(*(program.absent for program in asked)),
-            frozenset().union(*(program.imported for program in asked)),
-        )
+        kinds = (field.name for field in fields(Program))
+        return Program(*(frozenset().union(*(getattr(one, kind) for one in asked)) for kind in kinds))
 
     @cached_property
     def packages(self) -> frozenset[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from xlamig.knowledge import values as table
 from xlamig.rulebook.errors import Where
@@ -16,17 +16,18 @@ _GROUP = "@"
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """The names of the book's conditions that some file uses, those that certainly no file uses, and those
-    that files use which a program with this file imports. A name is in neither of the first two when files
-    of the program were not seen."""
+    """The names of the book's conditions that some file uses, and those that certainly no file uses; then
+    the same of the files that the programs with this file import. A name is in neither of two when files of
+    the program were not seen."""
 
     uses: frozenset[str] = frozenset()
     absent: frozenset[str] = frozenset()
     imported: frozenset[str] = frozenset()
+    not_imported: frozenset[str] = frozenset()
 
     @property
     def key(self) -> tuple[tuple[str, ...], ...]:
-        return tuple(sorted(self.uses)), tuple(sorted(self.absent)), tuple(sorted(self.imported))
+        return tuple(tuple(sorted(getattr(self, field.name))) for field in fields(self))
 
 
 UNSEEN = Program()
@@ -67,9 +68,9 @@ def _check(name: str, where: Where) -> None:
 
 def asked_in(head: object) -> Program:
     """The names in all conditions on the program in a page's head, as those of `program`, of
-    `unless_program`, and of the first those asked of what the file's own program imports."""
+    `unless_program`, and of each those asked of what the file's own program imports."""
     asked = set(_conditions(head))
-    kinds = (*PROGRAM_KEYS, "imported")
+    kinds = (*PROGRAM_KEYS, *(f"{key} imported" for key in PROGRAM_KEYS))
     return Program(*(frozenset(name for key, name in asked if key == kind) for kind in kinds))
 
 
@@ -80,7 +81,7 @@ def _conditions(head: object) -> Iterator[tuple[str, str]]:
     elif isinstance(head, Mapping):
         for key, value in head.items():
             if key in PROGRAM_KEYS and isinstance(value, Mapping):
-                keys = (key, "imported") if value.get("imported") else (key,)
+                keys = (key, f"{key} imported") if value.get("imported") else (key,)
                 yield from (
                     (k, name) for word in value.get("uses", ()) for name in _members(word) for k in keys
                 )

@@ -26,6 +26,7 @@ from xlamig.flow.detectors.proofs import (
 from xlamig.flow.detectors.ranks import is_rank
 from xlamig.flow.detectors.receivers import receiver_of
 from xlamig.flow.detectors.result_uses import uses_of_result
+from xlamig.flow.detectors.table_sizes import resizes_table
 from xlamig.flow.model.known import Known, expression, short
 from xlamig.flow.model.scopes import path_of
 from xlamig.flow.model.site import Analysis, CodeContext
@@ -86,6 +87,7 @@ class Apis:
             **padded_later(name, node, place, self.analysis),
             **frozen_norm(name, node, place, self.analysis),
             **uses_of_result(name, node, place, self.analysis),
+            **resizes_table(name, node, place, self.analysis),
         }
         fields["parts"] = parts
         fields["confidence"] = confidence

@@ -277,3 +277,25 @@ def test_what_a_policy_returns_is_for_an_environment(name: str, help: str) -> No
 def test_a_step_that_updates_at_times_ends_below_the_branch() -> None:
     (finding,) = found(AGENT.replace("NAME", "act"), "XLA401")
     assert finding.help.startswith("Call `torch_xla.sync()` as the last statement of the iteration, below")
+
+
+@pytest.mark.parametrize(
+    ("line", "help"),
+    [
+        ("self.part_sizes = lens.tolist(); y = torch.cat(y.split(self.part_sizes))", "a module of its own"),
+        ("n = lens[0].item(); y = y.split([n, 8 - n])[0]", "largest size"),
+    ],
+)
+def test_parts_of_counted_sizes_are_computed_at_once(line: str, help: str) -> None:
+    assert help in advice(line, "XLA205")
+
+
+@pytest.mark.parametrize(
+    ("operation", "help"),
+    [
+        ("torchvision.ops.roi_align(y, lens, 7)", "four neighbours"),
+        ("torchvision.ops.nms(y, lens, 0.5)", "fixed number of boxes"),
+    ],
+)
+def test_operators_with_fixed_shapes_are_written_out(operation: str, help: str) -> None:
+    assert help in advice(f"import torchvision; y = {operation}", "XLA208")

@@ -111,7 +111,7 @@ ContextTag = Literal[
     "message",  # in what is raised or asserted
     "log",  # in what is printed or logged
     "saved",  # in the arguments of a call that writes a file
-    "device-ids",  # in the devices that are given to DistributedDataParallel
+    "device-ids",  # in the devices that are given to DistributedDataParallel or DataParallel
     "set-device",  # in the argument of what sets the process's GPU
     "assigned",  # in the value that a statement assigns, or that is passed on as a generator
     "default-argument",

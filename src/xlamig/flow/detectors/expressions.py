@@ -37,12 +37,12 @@ def divisor(node: ir.Node, place: CodeContext) -> CodeContext:
 
 
 def _is_device(arg: ir.Arg, index: int) -> bool:
-    """Return whether an argument of DistributedDataParallel chooses devices."""
+    """Return whether an argument of a wrapper that replicates a model chooses devices."""
     return arg.keyword in ("device_ids", "output_device") if arg.keyword else index in (1, 2)
 
 
 def _chooses_devices(node: ir.Call) -> bool:
-    """Return whether a call of DistributedDataParallel has `device_ids`."""
+    """Return whether a call of such a wrapper has `device_ids`."""
     return any(arg.keyword == "device_ids" if arg.keyword else i == 1 for i, arg in enumerate(node.args))
 
 
@@ -130,7 +130,8 @@ class Expressions:
         inside = place.within("saved") if dotted in table.names("collectives", "saves") else place
         inside = inside.within("set-device") if dotted in table.names("program", "device-setters") else inside
         path = path_of(node.func)
-        wrapper = dotted in table.names("program", "replicates") and _chooses_devices(node)
+        wrappers = (table.names("program", key) for key in ("replicates", "data-parallel"))
+        wrapper = any(dotted in names for names in wrappers) and _chooses_devices(node)
         for i, arg in enumerate(node.args):
             if not self._hands_on(arg):
                 given = self._given(node, i, inside, path)

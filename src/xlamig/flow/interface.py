@@ -12,6 +12,8 @@ from xlamig.flow.model.callgraph import calls_of
 from xlamig.flow.model.cuda_flags import placing_flags
 from xlamig.flow.model.device_names import may_choose_device
 from xlamig.flow.model.device_sinks import device_sinks
+from xlamig.flow.model.dispatch import NO_DISPATCH
+from xlamig.flow.model.dispatch_calls import dispatch_of
 from xlamig.flow.model.exports import Export, Interface
 from xlamig.flow.model.names import Names
 from xlamig.flow.model.pieces import Pieces
@@ -66,6 +68,7 @@ def interface_of(module: ir.Module, scopes: ScopeTable, text: str, pieces: Piece
         search_path(module, text),
         tuple(sorted({*scopes.modules, *(b.dotted for b in _imported(scopes) if not b.block)})),
         placing_flags(module),
+        dispatch_of(module, text) if torch else NO_DISPATCH,
     )
 
 

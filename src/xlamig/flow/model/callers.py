@@ -3,7 +3,8 @@ modules."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 STEP = ""
@@ -24,6 +25,8 @@ BODY = "<module>"
 _Calls = Mapping[str, Mapping[str, tuple[str, ...]]]
 _Locate = Callable[[str, str], tuple[str, str] | None]
 _Function = tuple[str, str]  # the module and the name there
+_Dispatched = Mapping[_Function, Sequence[_Function]]
+_NOTHING: _Dispatched = MappingProxyType({})
 
 
 class Callers(NamedTuple):
@@ -45,9 +48,10 @@ class Callers(NamedTuple):
 NO_CALLERS = Callers({}, frozenset())
 
 
-def callers_of(calls: _Calls, locate: _Locate) -> Mapping[str, Callers]:
-    """Return the callers by module; `calls` maps each function of each module to its callees."""
-    graph = _Graph(calls, locate)
+def callers_of(calls: _Calls, locate: _Locate, dispatched: _Dispatched = _NOTHING) -> Mapping[str, Callers]:
+    """Return the callers by module; `calls` maps each function of each module to its callees, `dispatched`
+    each method that calls others by a text to these."""
+    graph = _Graph(calls, locate, dispatched)
     steps, groups = graph.steps(), (graph.workers(), graph.elsewhere(), graph.samples(), graph.first_rank())
     return {
         module: Callers(steps.get(module, {}), *(frozenset(group.get(module, ())) for group in groups))
@@ -56,8 +60,9 @@ def callers_of(calls: _Calls, locate: _Locate) -> Mapping[str, Callers]:
 
 
 class _Graph:
-    def __init__(self, calls: _Calls, locate: _Locate) -> None:
+    def __init__(self, calls: _Calls, locate: _Locate, dispatched: _Dispatched) -> None:
         self.calls = calls
+        self.dispatched = dispatched
         self.locate = locate
         self._places: dict[_Function, _Function | None] = {}  # by the module that calls, and what it calls
 
@@ -79,7 +84,7 @@ class _Graph:
         waiting = [(module, STEP) for module in self.calls]
         while waiting:
             module, name = waiting.pop()
-            for place in self._callees(module, name):
+            for place in (*self._callees(module, name), *self.dispatched.get((module, name), ())):
                 known = found.setdefault(place[0], {})
                 if place[1] not in known:
                     waiting.append(place)

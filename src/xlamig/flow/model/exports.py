@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from xlamig.flow.model.absolute_imports import AbsoluteImports
+from xlamig.flow.model.dispatch import NO_DISPATCH, Dispatch
 from xlamig.flow.model.registries import NO_REGISTRIES, Registries
 from xlamig.flow.model.summaries import FunctionSummary
 
@@ -35,7 +36,8 @@ class Interface(NamedTuple):
     caller should know of, `torch` tells whether it works on tensors, `sinks` are where it raises for an
     XLA device (see device_sinks), `device` tells whether it may choose a device, `search_path` holds the
     folders that it adds to `sys.path`, `at_top` are those of the `imports` that stand directly in its
-    body, and all `import a.b`, `placing_flags` are the names of what its placements on CUDA depend on."""
+    body, and all `import a.b`, `placing_flags` are the names of what its placements on CUDA depend on,
+    `dispatch` is its part in calls of methods by a text."""
 
     module: str
     exports: Mapping[str, Export] = MappingProxyType({})
@@ -51,3 +53,4 @@ class Interface(NamedTuple):
     search_path: tuple[str, ...] = ()
     at_top: tuple[str, ...] = ()
     placing_flags: tuple[str, ...] = ()
+    dispatch: Dispatch = NO_DISPATCH

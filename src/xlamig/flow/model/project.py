@@ -9,6 +9,7 @@ from functools import cached_property
 
 from xlamig.flow.model.callers import Callers, callers_of
 from xlamig.flow.model.closure import closure
+from xlamig.flow.model.dispatch import KnownClass, dispatched
 from xlamig.flow.model.effects import Effect
 from xlamig.flow.model.exports import Interface
 from xlamig.flow.model.name_index import NameIndex
@@ -49,7 +50,18 @@ class ProjectIndex(NameIndex):
     def callers(self) -> Mapping[str, Callers]:
         """By module, what the others and itself call of it."""
         calls = {module: interface.calls for module, interface in self._interfaces.items()}
-        return callers_of(calls, self.locate)
+        parts = {module: interface.dispatch for module, interface in self._interfaces.items()}
+        return callers_of(calls, self.locate, dispatched(parts, self._classes, self.locate))
+
+    @property
+    def _classes(self) -> Mapping[tuple[str, str], KnownClass]:
+        """The classes of all modules, by module and name."""
+        return {
+            (module, name): KnownClass(tuple(export.value.split()), export.members)
+            for module, interface in self._interfaces.items()
+            for name, export in interface.exports.items()
+            if export.kind == "class"
+        }
 
     def holds(self, dotted: str, origin: str) -> bool:
         """Return whether a name that `origin` imports leads to a module of the project."""

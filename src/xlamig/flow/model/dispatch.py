@@ -1,0 +1,98 @@
+"""Methods that a class calls by a text: `getattr(self, "_" + mode)(x)`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
+
+_FEWEST = 4  # characters that say on their own which methods are meant
+
+_Locate = Callable[[str, str], tuple[str, str] | None]
+_Place = tuple[str, str]
+"""A module, and the name of a class or method there."""
+
+
+class Dispatcher(NamedTuple):
+    """A method "C.m" that calls the methods `prefix + text + suffix` of its object; `texts` are those that it
+    gives itself, `keyword` and `position` say where callers give others ("" and -1: nowhere)."""
+
+    method: str
+    prefix: str
+    suffix: str
+    keyword: str = ""
+    position: int = -1
+    texts: tuple[str, ...] = ()
+
+
+class Dispatch(NamedTuple):
+    """A module's part in such calls: its dispatchers, and the words that its calls give as arguments, each
+    with its keyword or, where a model is called, its position."""
+
+    made: tuple[Dispatcher, ...] = ()
+    given: tuple[tuple[str, str], ...] = ()
+
+
+NO_DISPATCH = Dispatch()
+
+
+class KnownClass(NamedTuple):
+    """The names of a class's bases as its module has them, and those of its methods."""
+
+    bases: tuple[str, ...]
+    methods: tuple[str, ...]
+
+
+def dispatched(
+    parts: Mapping[str, Dispatch], classes: Mapping[_Place, KnownClass], locate: _Locate
+) -> Mapping[_Place, list[_Place]]:
+    """Return the methods that each dispatcher may call, of its class and of those that inherit from it."""
+    made = [(module, one) for module, part in parts.items() for one in part.made]
+    if not made:
+        return {}
+    given: dict[str, set[str]] = {}
+    for part in parts.values():
+        for where, text in part.given:
+            given.setdefault(where, set()).add(text)
+    heirs = _heirs({(module, one.method.partition(".")[0]) for module, one in made}, classes, locate)
+    found: dict[_Place, list[_Place]] = {}
+    for module, one in made:
+        base, _, own = one.method.partition(".")
+        words = given.get(one.keyword, set()) | given.get(str(one.position), set()) | {*one.texts}
+        meant = {f"{one.prefix}{word}{one.suffix}" for word in words}
+        for home, name in heirs[module, base]:
+            methods = {m for m in classes[home, name].methods if m in meant or _is_named(m, one)} - {own}
+            found.setdefault((module, one.method), []).extend((home, f"{name}.{m}") for m in sorted(methods))
+    return found
+
+
+def _is_named(name: str, one: Dispatcher) -> bool:
+    """Return whether the constant parts of a name are long enough to say that a method is meant."""
+    prefix = one.prefix if one.prefix.endswith("_") else ""  # whole words: `norm1` says less than `norm_1`
+    suffix = one.suffix if one.suffix.startswith("_") else ""
+    fixed = len(prefix.strip("_")) + len(suffix.strip("_"))
+    fits = name.startswith(one.prefix) and name.endswith(one.suffix)
+    return fixed >= _FEWEST and fits and len(name) > len(one.prefix) + len(one.suffix)
+
+
+def _heirs(
+    bases: set[_Place], classes: Mapping[_Place, KnownClass], locate: _Locate
+) -> Mapping[_Place, list[_Place]]:
+    """Return each of some classes with those that inherit from it, itself first."""
+
+    def above(one: _Place) -> Iterator[_Place]:
+        module = one[0]
+        for base in classes[one].bases:
+            named = (module, base), locate(base, module), locate(f"{module}.{base}", module)
+            known = ((place[0], place[1].removesuffix(".__init__")) for place in named if place is not None)
+            yield from [place for place in known if place in classes][:1]
+
+    found: dict[_Place, list[_Place]] = {base: [base] for base in bases}
+    for one in classes:
+        lineage, waiting = {one}, [one]
+        while waiting:
+            new = [base for base in above(waiting.pop()) if base not in lineage]
+            lineage.update(new)
+            waiting += new
+        for base in (lineage - {one}) & bases:
+            found[base].append(one)
+    return found

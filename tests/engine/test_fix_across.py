@@ -50,6 +50,7 @@ while True:
     if done:
         break
 """
+SEEDED = MAIN.replace("env = make()\n", "env = make()\ntorch.manual_seed(0)\nnoise = torch.rand_like\n")
 FILES = {"agent.py": AGENT, "main.py": MAIN}
 
 
@@ -72,6 +73,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_file_fixed_before_another_gets_what_that_one_adds(project: Path) -> None:
+    (project / "main.py").write_text(SEEDED)
     first = fix()
     assert not first.problems and {file.filename for file in first.files} == {"agent.py", "main.py"}
     assert not fix().files
@@ -94,9 +96,7 @@ def test_a_module_is_not_moved_without_what_other_files_give_it(made: str, given
 
 
 def test_a_helper_that_only_seeds_chooses_no_device(project: Path) -> None:
-    (project / "main.py").write_text(
-        MAIN.replace("env = make()\n", "env = make()\ntorch.manual_seed(0)\nnoise = torch.rand_like\n")
-    )
+    (project / "main.py").write_text(SEEDED)
     engine.fix([Path()], OPTIONS, frozenset({"safe"}), write=True)
     assert "seed_xla(0)" in Path("main.py").read_text() and Path("xla_compat.py").exists()
     found = {file.filename: [f.code for f in file.findings] for file in check()}
@@ -123,6 +123,7 @@ def test_a_file_that_cannot_be_written_is_reported_as_it_is(monkeypatch: pytest.
             raise WriteError("agent.py: no space")
         write_files(changes, creates)
 
+    Path("main.py").write_text(SEEDED)
     monkeypatch.setattr("xlamig.engine.fixing.write_files", refuse)
     outcome = fix()
     assert outcome.problems == ("agent.py: no space",) and Path("agent.py").read_text() == AGENT

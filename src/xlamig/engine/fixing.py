@@ -19,6 +19,7 @@ from xlamig.engine.options import Options
 from xlamig.engine.program import once_in_program
 from xlamig.engine.run import Run
 from xlamig.engine.source import Source
+from xlamig.engine.step_ends import ends_step, is_of_loop
 from xlamig.findings import Applicability, Create, FileReport, Finding, Report
 from xlamig.fix.loop import FixedText, fix_text, restless_problem
 from xlamig.fix.soundness import Soundness, parse
@@ -61,9 +62,17 @@ class _Fixer:
     reports: dict[str, FileReport]
     chosen: frozenset[tuple[str, str]] | None = None
     left_out: frozenset[str] = frozenset()
+    ending: frozenset[str] = frozenset()  # files whose functions are to end the step themselves
 
-    def fix_all(self) -> dict[str, FixedText]:
-        """Return what has become of the files that change, or are kept from it by a problem."""
+    def fix_all(self, holds: bool) -> dict[str, FixedText]:
+        """Return what has become of the files that change, or are kept from it by a problem. `holds`: loops
+        do not end their steps while a fix of another file does so in a function that they may call."""
+        self.ending = frozenset(
+            name
+            for name in (self.run.asked if holds else ())
+            for finding in self.run.reports[name].findings
+            if not is_of_loop(finding) and self._is_wanted(finding) and ends_step(finding)
+        )
         fixed: dict[str, FixedText] = {}
         for name in sorted(self.run.asked):
             source = self.run.sources[name]
@@ -75,8 +84,10 @@ class _Fixer:
         return fixed
 
     def _has_work(self, name: str) -> bool:
-        findings = self.reports[name].findings
-        return any(_fixable(f, self.applicabilities) and self._is_chosen(f) for f in findings)
+        return any(map(self._is_wanted, self.reports[name].findings))
+
+    def _is_wanted(self, finding: Finding) -> bool:
+        return _fixable(finding, self.applicabilities) and self._is_chosen(finding)
 
     def fix_one(self, source: Source) -> FixedText:
         now = source.source
@@ -107,7 +118,7 @@ class _Fixer:
         return [finding for finding in report.findings if self._is_chosen(finding)]
 
     def _is_chosen(self, finding: Finding) -> bool:
-        if finding.code in self.left_out:
+        if finding.code in self.left_out or (is_of_loop(finding) and self.ending - {finding.filename}):
             return False
         return self.chosen is None or (finding.filename, finding.fingerprint) in self.chosen
 
@@ -238,12 +249,15 @@ def _until_nothing_changes(
     """Return the last run with its report, and the codes whose fixes come back for ever."""
     some = project.options.baseline is not None or project.options.diff_base is not None
     chosen = frozenset((f.filename, f.fingerprint) for f in shown.findings) if some else None
+    holds = True
     for _ in range(_RUNS):
-        fixed = _Fixer(run, applicabilities, dict(run.reports), chosen, left_out).fix_all()
+        fixer = _Fixer(run, applicabilities, dict(run.reports), chosen, left_out)
+        fixed = fixer.fix_all(holds)
         changed = {name for name, result in fixed.items() if result.text != run.sources[name].source.text}
         project.take(run, fixed)
-        if not changed:
+        if not changed and not fixer.ending:
             return run, report, frozenset()
+        holds = bool(changed)
         run, report = project.run()
     return run, report, frozenset(code for name in changed for code in fixed[name].applied)
 

@@ -174,12 +174,13 @@ def _assigned_value(statement: ir.Node | None, name: str) -> ir.Expr | None:
     return None
 
 
-def _boundary(fact: Fact, context: FixContext, loop: Loop) -> Draft | None:
+def _boundary(fact: HostRead, context: FixContext, loop: Loop) -> Draft | None:
     """Return the draft that ends the loop's steps; without edits if something does so already."""
     for node in ir.walk(loop):
         match node:
             case ir.Call(func=ir.Attribute(attr=called) | ir.Name(id=called)) if called in _BOUNDARIES:
                 return Draft("")
-    if any(is_backward(n) for n in ir.walk(loop)) or not ends_each_round(loop):
+    trains = any(is_backward(n) for n in ir.walk(loop)) or fact.loop == "training"
+    if trains or not ends_each_round(loop):
         return None
     return boundary_after(fact, context, loop.body[-1])

@@ -82,3 +82,57 @@ def test_more_padding_may_matter(more: str, step: str) -> None:
 def test_a_tokenizer_pads_to_a_multiple() -> None:
     call = "tokenizer(samples, padding=True, return_tensors='pt')"
     assert fixed(call) == [f"batch = {call[:-1]}, pad_to_multiple_of=128)"]
+
+
+PADS = """import torch
+from torch.nn.utils.rnn import pad_sequence
+
+
+def collate(samples):
+    texts, labels = zip(*samples)
+    lengths = torch.tensor([len(text) for text in texts])
+    batch = pad_sequence([torch.tensor(text) for text in texts], batch_first=True)
+    return batch, lengths, torch.tensor(labels)
+"""
+TRAINS = """import torch
+from data import collate
+from model import Net
+from torch.utils.data import DataLoader
+
+device = torch.device("cuda")
+net = Net().to(device)
+for batch, lengths, labels in DataLoader(torch.load("rows.pt"), 8, collate_fn=collate):
+    loss = net(batch.to(device), lengths.to(device), labels.to(device))
+"""
+MASKS = "mask = torch.arange(x.size(1), device=x.device)[None] < lengths[:, None]"
+
+
+@pytest.mark.parametrize(
+    ("line", "padded"),
+    [
+        (MASKS, True),
+        ("embedding = torch.nn.Embedding(99, 8, padding_idx=0)", True),
+        ("hidden = self.rnn(x)", False),
+        ("mask = torch.arange(max(lengths))[None] < lengths[:, None]", False),
+        ("mask = torch.arange(lengths.max())[None] < lengths[:, None]", False),
+        ("mask, x = None, pack_padded_sequence(x, lengths, batch_first=True)", False),
+    ],
+)
+def test_another_file_says_what_becomes_of_the_padding(
+    line: str, padded: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    net = f"import torch\n\nclass Net(torch.nn.Module):\n    def forward(self, x, lengths):\n        {line}\n"
+    files = {
+        "data.py": PADS,
+        "train.py": TRAINS,
+        "model.py": net,
+        "other.py": f"def other(x):\n    {MASKS}\n",
+    }
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    options = engine.Options({"select": ["XLA904"]}, isolated=True, jobs=1, cache=False)
+    outcome = engine.fix([Path()], options, frozenset({"safe", "unsafe"}), write=False)
+    lines = [line for file in outcome.files for line in file.new.splitlines() if "functional.pad(" in line]
+    assert len(lines) == padded
+    assert not engine.fix([Path()], options, frozenset({"safe"}), write=False).files

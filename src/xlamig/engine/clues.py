@@ -24,6 +24,13 @@ _DYNAMIC = Phrases(
         r"\b(?:import_module|__import__|spec_from_file_location|find_spec|(?:iter|walk)_(?:modules|packages))\("
     ),
 )
+_OF_PADDING = {
+    "masks": Phrases(("mask", "ignore_index", "padding_idx"), re.compile("mask|ignore_index|padding_idx")),
+    "packs": Phrases(("padded_sequence", "run_padded"), re.compile("padded_sequence|run_padded")),
+    "longest": Phrases(
+        ("max",), re.compile(r"\bmax\((?:map\()?\W*(?:\w+\.)*\w*len|len\w*(?:\.\w+\(\))*\.a?max\(")
+    ),
+}
 _IMPORTS = re.compile(r"\b(?:import_module|__import__)\(\s*")
 _HEAD = re.compile(r"""(?:f?(["'])(?P<head>\w[\w.]*)\.(?:\1\s*\+|\{)|f["']\{(?:__name__|__package__)\}\.)""")
 _QUOTED = re.compile(r"""["']([\w./]+)""")
@@ -37,7 +44,7 @@ class Clues(NamedTuple):
     """A module that `exports` is a script that only exports a model, one that `computes_imports` may import
     by names which it computes, all of them inside of the packages `within` where that is known, "" for its
     own; `quoted` are the pairs in its strings, `configured` the parts of the configuration that it makes
-    objects of."""
+    objects of. `padding`: it masks or packs sequences, or computes the longest of several lengths."""
 
     trains: bool = False
     evaluates: bool = False
@@ -46,6 +53,7 @@ class Clues(NamedTuple):
     within: tuple[str, ...] = ()
     quoted: frozenset[Pair] = frozenset()
     configured: tuple[str, ...] = ()
+    padding: frozenset[str] = frozenset()
 
 
 NO_CLUES = Clues()
@@ -61,6 +69,7 @@ def clues_of(text: str) -> Clues:
         _packages_in(text),
         pairs_in(_QUOTED.findall(text)),
         _configured_in(text),
+        frozenset(clue for clue, phrases in _OF_PADDING.items() if phrases.are_in(text)),
     )
 
 

@@ -91,6 +91,7 @@ class WholeProgram:
             self.unreached.unmentioned.get(source.file.name, ()),
             self.unreached.off.get(source.file.name, ()),
             self._switches(source, loaded),
+            self._padding(source, text),
         )
 
     def with_edits(self, edited: Iterable[Source]) -> WholeProgram:
@@ -175,6 +176,13 @@ class WholeProgram:
             if source.module in self.index.programs_with(name)
             for sink in sinks
         )
+
+    def _padding(self, source: Source, text: SourceText) -> tuple[str, ...]:
+        """Return what other files of its programs do about padding; asked of a file that pads."""
+        if "pad_sequence" not in text.text:
+            return ()
+        others = (self.modules[name] for name in self.index.programs_with(source.module) - {source.module})
+        return tuple(sorted({clue for one in others if one.loaded for clue in one.loaded.clues.padding}))
 
     # ------------------------------------------------------------------ digests
 

@@ -16,8 +16,9 @@ _PACKED = {"pack_padded_sequence", "pad_packed_sequence"}  # know the true lengt
 
 
 def pad_to_multiple(fact: Fact, options: Options, context: FixContext) -> Draft | None:
-    """Option `multiple`. The batch is padded below the statement that makes it, if the file masks padding and
-    nothing else of the function has the length of the longest sample."""
+    """Option `multiple`. The batch is padded below the statement that makes it, if the file, or another of
+    the program, masks padding, and nothing else of the function or in another file has the length of the
+    longest sample."""
     if not isinstance(fact, ApiUse) or not fact.complete:
         return None
     path = path_to(context.module, *fact.parts["call"])
@@ -51,19 +52,21 @@ def pad_to_multiple(fact: Fact, options: Options, context: FixContext) -> Draft 
 def _reason_against(context: FixContext, owner: ir.Node, padding: str) -> str:
     """Return why more padding may change results or fail; "" if nothing shows that."""
     called = {last_name(node.func) for node in ir.walk(owner) if isinstance(node, ir.Call)}
-    if "max" in called:
+    if "max" in called or "longest" in context.padding:
         return "something else has the length of the longest sample"
     names = set(_names(context.module))
-    if names & _PACKED:
+    if names & _PACKED or "packs" in context.padding:
         return "packed sequences keep the true lengths"
-    masks = any("mask" in name or name in ("ignore_index", "padding_idx") for name in names)
+    masks = "masks" in context.padding or any(
+        "mask" in name or name in ("ignore_index", "padding_idx") for name in names
+    )
     compared = any(
         context.text_of(side) == padding
         for node in ir.walk(context.module)
         if isinstance(node, ir.Compare)
         for side in node.comparators
     )
-    return "" if masks or compared else "nothing in the file masks the padding"
+    return "" if masks or compared else "nothing in the program masks the padding"
 
 
 def _names(module: ir.Module) -> Iterator[str]:

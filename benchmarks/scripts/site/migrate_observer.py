@@ -63,6 +63,9 @@ class Chance(TorchFunctionMode):
         elif func is torch.nn.functional.scaled_dot_product_attention and kwargs.get("dropout_p"):
             self.drawn = self.drawn or on_device
             kwargs["dropout_p"] = 0.0 if self.controlled else kwargs["dropout_p"]
+        elif func is torch.nn.functional.multi_head_attention_forward and kwargs.get("training", True):
+            self.drawn = self.drawn or on_device
+            kwargs["training"] = not self.controlled  # which turns nothing but the dropout off
         elif func in DRAWING and on_device:
             self.drawn = True
             if self.controlled:

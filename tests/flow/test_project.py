@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from reading import argument, facts_in, guards, uses
+from reading import argument, facts_in, guards, identity, uses
 
 from xlamig.facts import ApiUse
+from xlamig.flow import ProjectIndex, summary_of
+from xlamig.syntax import module_from_text
 
 SYNC = "torch.cuda.synchronize"
 RENAMED = "from torch.cuda import synchronize as sync"
@@ -191,3 +193,36 @@ def test_inheritance_across_modules(base: str, names: list[str]) -> None:
 def test_a_use_says_how_its_name_was_found() -> None:
     (use,) = facts_in("import util\nutil.sync()", ApiUse, project={"util.py": RENAMED})
     assert [why.message for why in use.reasons] == ["`util.sync` is `torch.cuda.synchronize`"]
+
+
+def called_from_main(files: dict[str, str]) -> tuple[str, ...]:
+    """Return the modules that `main.py` may run functions of, the nearest first."""
+    interfaces = {}
+    for name, text in files.items():
+        module, package = identity(name)
+        interfaces[module] = summary_of(module_from_text(text), text, module, package).interface
+    return ProjectIndex(interfaces).called_from("main")
+
+
+def test_what_defines_an_imported_name_is_nearer_than_what_its_package_collects() -> None:
+    collected = "".join(f"from .part{i} import f as f{i}\n" for i in range(60))
+    files = {f"lib/part{i}.py": "def f(x): return x" for i in range(60)} | {
+        "lib/__init__.py": collected + "from .last import *\n",
+        "lib/last.py": "from .deep import apply\n",
+        "lib/deep.py": "from .inner import again\ndef apply(f, x): return f(x)\n",
+        "lib/inner.py": "def again(x): return x\n",
+        "main.py": "from lib import apply\n",
+    }
+    found = called_from_main(files)
+    assert found[:3] == ("lib.deep", "lib", "lib.inner")
+    assert len(found) == 40
+
+
+def test_a_package_that_is_imported_whole_is_followed_in_order() -> None:
+    files = {
+        "lib/__init__.py": "from .a import f\nfrom .b import g\n",
+        "lib/a.py": "f = 1\n",
+        "lib/b.py": "def g(): pass\n",
+        "main.py": "import lib\n",
+    }
+    assert called_from_main(files) == ("lib", "lib.a", "lib.b")

@@ -141,3 +141,14 @@ def run(loader):
 
 def test_a_tensor_is_no_flag_of_one_of_two_functions() -> None:
     assert "host-read" not in {fact.kind for fact in facts_by_module({"net": FLAG})["net"]}
+
+
+@pytest.mark.parametrize("module", ["builtins", "six.moves", "future.builtins"])
+def test_a_builtin_may_be_imported(module: str) -> None:
+    assert "step" in frequencies(f"from {module} import map, zip", "[*map(read, [loss])]")
+    assert "step" in frequencies(f"import {module}", f"[*{module}.map(read, [loss])]")
+
+
+@pytest.mark.parametrize("module", ["other.moves", "pathos.multiprocessing"])
+def test_a_function_called_like_a_builtin_is_another(module: str) -> None:
+    assert "step" not in frequencies(f"from {module} import map", "map(read, [loss])")

@@ -48,3 +48,21 @@ def test_a_use_in_the_callee_proves_the_argument(use: str) -> None:
 @pytest.mark.parametrize("case", GUESSED)
 def test_other_uses_leave_it_a_guess(case: str) -> None:
     assert said(HEAD.replace("USE", GUESSED[case])) == []
+
+
+PICKING = """
+def pick(w):
+    return torch.nonzero(w.contiguous()[:, 0] > 0)
+def run(parts):
+    return pick(CALL)
+"""
+
+
+@pytest.mark.parametrize("given", ["parts", "torch.stack(parts(3), 0)"])
+def test_a_tensor_of_unknown_parts_is_where_an_unknown_argument_is(given: str) -> None:
+    found = said(PICKING.replace("CALL", given))
+    assert found == ["dynamic-shape nonzero: torch.nonzero(w.contiguous()[:, 0] > 0)"]
+
+
+def test_a_tensor_of_parts_on_the_host_stays_there() -> None:
+    assert said(PICKING.replace("CALL", "torch.stack([torch.ones(2).cpu()], 0)")) == []

@@ -53,7 +53,7 @@ class Parameters:
             return guessed if guessed.kind != "unknown" or not says_more else given
         guess = given.kind == "tensor" and given.sure == POSSIBLE
         if guess and self._is_proved(param, function):
-            return given.replace(sure=LIKELY, loose=False)
+            return given.replace(place=given.place or "either", sure=LIKELY, loose=False)
         if param.annotation is None:
             return given
         of_library = given.kind == "foreign" and given.trait is None  # which may be a tensor

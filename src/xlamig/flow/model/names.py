@@ -11,9 +11,11 @@ from xlamig.flow.model.local_values import only_result
 from xlamig.flow.model.project import ProjectIndex
 from xlamig.flow.model.scopes import Scope, path_of
 from xlamig.knowledge import helpers
+from xlamig.knowledge import values as table
 
 _BUILTINS = frozenset(dir(builtins))
 _MAX_ALIASES = 8
+_FROM_PYTHON_2 = {"xrange": "range"}
 _DOES_NOTHING = frozenset({"contextlib.nullcontext"})
 
 
@@ -65,6 +67,7 @@ class Names:
         if not found:
             export = self.project.resolve(dotted, self.module)
             name = export.value if export is not None and export.kind == "name" else dotted
+            name = name if export is not None else _builtin(name) or name
             found = self._canonical[dotted] = self.interest.aliases.get(name, name)
         return found
 
@@ -161,3 +164,10 @@ class Names:
             if isinstance(first, ir.Const) and isinstance(first.value, str):
                 return first.value.partition(".")[0] if path == "__import__" else first.value
         return None
+
+
+def _builtin(dotted: str) -> str:
+    """Return the builtin that `six.moves.map` or `builtins.map` is; "" for other names."""
+    module, _, name = dotted.rpartition(".")
+    name = _FROM_PYTHON_2.get(name, name)
+    return name if module in table.names("builtins", "modules") and name in _BUILTINS else ""

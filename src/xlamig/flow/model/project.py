@@ -26,6 +26,7 @@ class ProjectIndex(NameIndex):
     def __init__(self, interfaces: Mapping[str, Interface]) -> None:
         super().__init__(interfaces)
         self._edges: dict[str, tuple[str, ...]] = {}
+        self._named: dict[str, tuple[str, ...]] = {}
         self._sources: dict[str, frozenset[str]] = {}
         self._programs: dict[str, frozenset[str]] = {}
 
@@ -209,15 +210,23 @@ class ProjectIndex(NameIndex):
 
     def called_from(self, module: str, also: Iterable[str] = ()) -> tuple[str, ...]:
         """Return the modules whose functions a run of `module` may call, the nearest first: what it
-        imports, `also`, and what these import."""
+        imports, `also`, and what these import. A package stands behind the modules that define what is
+        imported from it: most of what it collects nothing here calls."""
         reached = {module: None}
-        waiting = deque((*self._imports[module], *self.registries.fillers(module), *also))
+        waiting = deque((*self._named_by(module), *self.registries.fillers(module), *also))
         while waiting and len(reached) <= _MAX_CALLED:
             one = waiting.popleft()
             if one not in reached:
                 reached[one] = None
-                waiting += [*self._imports[one], *self.registries.fillers(one)]
+                waiting += [*self._named_by(one), *self.registries.fillers(one)]
         return tuple(reached)[1:]
+
+    def _named_by(self, module: str) -> tuple[str, ...]:
+        """Return the modules that define what a module imports by name, then those that it imports."""
+        if module not in self._named:
+            found = (self.locate(name, module) for name in self._interfaces[module].imports)
+            self._named[module] = (*(place[0] for place in found if place), *self._imports[module])
+        return self._named[module]
 
     def reached_from(self, modules: Iterable[str]) -> frozenset[str]:
         """The modules, all they import, directly or through others, and the packages these are in."""

@@ -21,7 +21,8 @@ class DynamicShape(Fact):
     `same_shape`: a mask computed from the very tensor it is used on. The proof "fitting" is a mask with the
     dimensions that it is known to lack, "number" that a mask-write writes a number, "position" the column of
     numbers at which a mask selects one element of each row. The `operation` of a mask-write is "+" for
-    `x[m] += v`. `mixed` tells which of tensor and mask is on the host, if only one is."""
+    `x[m] += v`. `fixed`: the mask is made of constants and sizes alone. `mixed` tells which of
+    tensor and mask is on the host, if only one is."""
 
     kind: ClassVar[str] = "dynamic-shape"
 
@@ -49,6 +50,7 @@ class DynamicShape(Fact):
     longest: str = ""  # of a "size" that is the greatest of several lengths: its source text
     value: Literal["", "scalar", "tensor", "masked"] = ""  # of a mask-write
     same_shape: bool = False
+    fixed: bool = False
     mixed: Literal["", "mask", "tensor"] = ""
 
 

@@ -18,6 +18,7 @@ from xlamig.flow.interp.domain import (
     Picked,
     element_of,
 )
+from xlamig.flow.interp.fixed_masks import fixed_mask
 from xlamig.flow.interp.frames import STEPS
 from xlamig.flow.interp.number_origins import cause_of_read
 from xlamig.flow.interp.reads import VALUE_SIZES, Reads, sureness
@@ -90,6 +91,7 @@ class Costs:
         if via == "unique":  # a length that is given, which the values do not exceed
             mask = next((arg.value for arg in node.args if arg.keyword == "minlength"), None)
         self.m.read(Effect.SELECT)
+        decides = {"nonzero": at, "mask-read": mask}.get(via)
         self.m.record(
             DynamicShape,
             node,
@@ -99,6 +101,7 @@ class Costs:
             operation=name,
             tensor=short(self.m.source(at)) if at is not None else "",
             mask=short(self.m.source(mask)) if mask is not None else "",
+            fixed=decides is not None and fixed_mask(self.m, decides),
         )
 
     def _follows(self, name: str, args: Args) -> None:

@@ -21,6 +21,7 @@ from xlamig.flow.interp.domain import (
     sequence,
 )
 from xlamig.flow.interp.elements import prove_positions, read_position, takes_element
+from xlamig.flow.interp.fixed_masks import fixed_mask
 from xlamig.flow.interp.growth import record_growth_of
 from xlamig.flow.interp.kept import carried_by_rows, entry_name, is_carried, kept_entry
 from xlamig.flow.interp.lengths import as_the_longest
@@ -235,7 +236,8 @@ class Indexing:
             if found.trait is Mark.SLICE:
                 masked |= self._slice(part, found, node, base, access)
             elif found.kind == "tensor" and found.dtype == "bool":
-                masked |= min(sureness(base), sureness(found)) > POSSIBLE
+                sure = min(sureness(base), sureness(found)) > POSSIBLE
+                masked |= sure and not fixed_mask(self.m, part)
                 record_mask(self.m, node, part, base, found, access, thing, value, operator)
             elif found.kind == "tensor" and found.scalar and found.place == "host":
                 self._changing(part, self.sizes.read(found, part) or NUMBER, node, base, access, "index")

@@ -8,6 +8,7 @@ from typing import Literal
 from xlamig import ir
 from xlamig.facts import DynamicShape
 from xlamig.flow.interp.domain import LIKELY, POSSIBLE, AbstractValue, Mark, as_tensor
+from xlamig.flow.interp.fixed_masks import fixed_mask
 from xlamig.flow.interp.picked_rows import position_in_rows
 from xlamig.flow.interp.reads import sureness
 from xlamig.flow.interp.state import State
@@ -58,6 +59,7 @@ def record_mask(
         value=written,
         widened=_with_dimensions(m, part, 1),
         same_shape=_computed_from(mask.source, tensor),
+        fixed=access == "read" and fixed_mask(m, part),
         mixed=mixed,
         parts={"mask": (part.start, part.end)},
     )

@@ -1,0 +1,179 @@
+"""Masks that are made of constants and sizes alone: they select as many elements in every step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from xlamig import ir
+from xlamig.flow.interp.state import State
+from xlamig.flow.model.local_values import only_result
+from xlamig.flow.model.scopes import Binding, Scope, path_of
+from xlamig.knowledge import values as table
+
+_DEPTH = 48  # expressions, one in or behind the other
+_SIZED = frozenset({"shape", "ndim", "dtype", "device"})
+_ASKS_SIZE = frozenset({"size", "dim", "numel", "nelement", "len"})
+_MOVES = frozenset({"to", "cuda", "cpu", "type", "type_as", "astype", "expand_as", "view_as", "reshape_as"})
+_RANGES = frozenset({"range", "len", "int", "bool", "abs", "min", "max"})
+_PACKAGES = ("torch.", "numpy.")
+_STATES = ("torch.cuda.", "torch.random.", "torch.distributed.", "numpy.random.")
+
+
+def fixed_mask(m: State, mask: ir.Expr) -> bool:
+    """Return whether a mask is made of constants and sizes: `~torch.eye(n, dtype=torch.bool)`, also by names,
+    attributes that `__init__` sets, and functions of the module."""
+    return _Mask(m).is_fixed(mask, m.frame.scope)
+
+
+class _Mask:
+    """`seen` are the names that are followed already: nothing else they stand for changes the answer."""
+
+    def __init__(self, state: State) -> None:
+        self.m = state
+        self.seen: set[tuple[int, str]] = set()
+        self.depth = 0
+
+    def is_fixed(self, node: ir.Node, scope: Scope, size: bool = False) -> bool:
+        """Return whether an expression is the same in every step as long as the shapes are; a name of which
+        nothing else is known is a number where it is a `size`."""
+        self.depth += 1
+        try:
+            return self.depth < _DEPTH and self._is_fixed(node, scope, size)
+        finally:
+            self.depth -= 1
+
+    def _are_fixed(self, nodes: Iterable[ir.Node], scope: Scope, size: bool = False) -> bool:
+        return all(self.is_fixed(node, scope, size) for node in nodes)
+
+    def _is_fixed(self, node: ir.Node, scope: Scope, size: bool) -> bool:
+        match node:
+            case ir.Const() | ir.BigLiteral():
+                return True
+            case ir.Attribute(attr=attr) if attr in _SIZED:
+                return True
+            case ir.Name() | ir.Attribute() if path := path_of(node):
+                return self._is_fixed_name(node, path, scope, size)
+            case ir.Call():
+                return self._is_fixed_call(node, scope)
+            case ir.Attribute(value=value, attr="T" | "mT"):
+                return self.is_fixed(value, scope)
+            case (
+                ir.Sequence()
+                | ir.Slice()
+                | ir.Unary()
+                | ir.Binary()
+                | ir.Compare()
+                | ir.Subscript()
+                | ir.Arg()
+            ):
+                return self._are_fixed(ir.children(node), scope, size)
+        return False
+
+    def _is_fixed_call(self, node: ir.Call, scope: Scope) -> bool:
+        func = node.func
+        args = [arg for arg in node.args if arg.keyword not in ("device", "dtype")]
+        last = func.attr if isinstance(func, ir.Attribute) else path_of(func)
+        dotted = self.m.names.dotted(func, scope) or ""
+        if last in _ASKS_SIZE:
+            return True
+        if last in table.names("sizes", "draws") or dotted.startswith(_STATES):
+            return False
+        makes = last.removeprefix("new_") in table.names("sizes", "makes-of-sizes")
+        if dotted.startswith(_PACKAGES):
+            if last.endswith("_like"):
+                args = args[1:]
+            return self._are_fixed(args, scope, makes)
+        if isinstance(func, ir.Name) and func.id in _RANGES:
+            return self._are_fixed(args, scope, func.id == "range")
+        if result := only_result(node, scope):
+            return self.is_fixed(*result)
+        if not isinstance(func, ir.Attribute):
+            return False
+        if makes and last.startswith("new_"):
+            return self._are_fixed(args, scope, True)
+        return self.is_fixed(func.value, scope) and (last in _MOVES or self._are_fixed(args, scope, True))
+
+    def _is_fixed_name(self, node: ir.Expr, path: str, scope: Scope, size: bool) -> bool:
+        key = (id(scope), path)
+        if key in self.seen:
+            return True
+        bound = scope.find(path)
+        if not bound:
+            known = (self.m.names.dotted(node, scope) or "").startswith(_PACKAGES)
+            return known or self._is_fixed_buffer(path, scope) or self._is_number(path, scope, size)
+        self.seen.add(key)
+        first, _, rest = path.partition(".")
+        around = scope.class_scope if first == "self" and rest else bound[0].scope
+        root = around.node if around is not None and around.node is not None else self.m.analysis.module
+        changed = {part.start for part in ir.walk(root) if isinstance(part, ir.AugAssign)}
+        return all(
+            self._is_fixed_binding(b, path, scope, size, changed) for b in bound
+        ) and self._are_writes_fixed(path, scope, root)
+
+    def _is_fixed_binding(self, b: Binding, path: str, scope: Scope, size: bool, changed: set[int]) -> bool:
+        if b.kind == "value" and b.value is not None:
+            return self.is_fixed(b.value, b.scope, size)
+        return b.kind == "import" or b.start in changed or self._is_number(path, scope, size)
+
+    def _is_fixed_buffer(self, path: str, scope: Scope) -> bool:
+        """Return whether `__init__` registers a buffer that is fixed."""
+        around = scope.class_scope
+        inits = around.bindings.get("__init__", []) if around is not None and path.startswith("self.") else []
+        inner = inits[0].inner if len(inits) == 1 else None
+        for node in ir.walk(inner.node) if inner is not None and inner.node is not None else ():
+            match node:
+                case ir.Call(
+                    func=ir.Attribute(attr="register_buffer"),
+                    args=(ir.Arg(value=ir.Const(value=str(name))), ir.Arg(value=value), *_),
+                ) if path == f"self.{name}" and inner is not None:
+                    return self.is_fixed(value, inner)
+        return False
+
+    def _is_number(self, path: str, scope: Scope, size: bool) -> bool:
+        """Return whether a name is a number that no value of a tensor decides: one that is known, counted by
+        a loop, or given as a size."""
+        value = self.m.env.get(path) if scope is self.m.frame.scope else None
+        if value is not None and value.kind not in ("unknown", "none"):
+            return value.kind == "number" and not value.cause
+        return size or path in _sizes_of(scope.node)
+
+    def _are_writes_fixed(self, path: str, scope: Scope, root: ir.Node) -> bool:
+        """Return whether all that is written into a tensor in place is fixed, and where."""
+        return all(self._are_fixed(written, scope) for written in _writes(root, path))
+
+
+def _writes(root: ir.Node, path: str) -> Iterator[tuple[ir.Node, ...]]:
+    """Yield the indices and values of each write into a tensor."""
+    for node in ir.walk(root):
+        match node:
+            case ir.Assign(targets=targets, value=value):
+                for target in targets:
+                    if isinstance(target, ir.Subscript) and path_of(target.value) == path:
+                        yield (*target.index, value)
+            case ir.AugAssign(target=ir.Subscript(value=owner, index=index), value=value):
+                if path_of(owner) == path:
+                    yield (*index, value)
+            case ir.AugAssign(target=target, value=value) if path_of(target) == path:
+                yield (value,)
+            case ir.Call(func=ir.Attribute(value=owner, attr=attr), args=args) if attr.endswith("_"):
+                if path_of(owner) == path:
+                    yield args
+
+
+def _sizes_of(root: ir.Node | None) -> frozenset[str]:
+    """Return the names that a function gives to `range` or as the size of a tensor, and those that its loops
+    over ranges count."""
+    found: set[str] = set()
+    for node in ir.walk(root) if root is not None else ():
+        match node:
+            case ir.For(target=target, iter=ir.Call(func=ir.Name(id="range"))):
+                found |= {part.id for part in ir.walk(target) if isinstance(part, ir.Name)}
+            case ir.Call(func=func, args=args) if _counts(func):
+                parts = (part for arg in args for part in ir.walk(arg))
+                found |= {path_of(part) for part in parts if isinstance(part, ir.Name | ir.Attribute)}
+    return frozenset(found)
+
+
+def _counts(func: ir.Expr) -> bool:
+    last = path_of(func).rpartition(".")[2]
+    return last == "range" or last in table.names("sizes", "makes-of-sizes")

@@ -51,6 +51,7 @@ class AnalyseJob:
     unmentioned: tuple[str, ...] = ()  # functions and classes that nothing in the program mentions
     off: tuple[tuple[str, str], ...] = ()  # those that only code mentions which never runs, and its test
     switches: tuple[tuple[str, State], ...] = ()  # of the options that it tests, those that nothing changes
+    devices: tuple[tuple[str, str], ...] = ()  # settings that are CUDA devices in a file, see device_settings
     padding: tuple[str, ...] = ()  # what other files of its programs do about padding, see Clues
 
     def key(self, loaded: str, seals: str, session: str) -> str:

@@ -10,6 +10,7 @@ from pathlib import PurePosixPath
 
 from xlamig import artifacts, ir
 from xlamig.engine.beside import split
+from xlamig.engine.device_settings import device_setting_facts
 from xlamig.engine.gpu_classes import gpu_classes
 from xlamig.engine.gpu_only import as_infos
 from xlamig.engine.host_notebooks import as_no_action
@@ -64,6 +65,7 @@ def report_on(job: AnalyseJob, module: ir.Module | None) -> Analysed:
                 job.kernels,
             )
             facts = found.facts
+            facts = [*facts, *device_setting_facts(module, job.source.text, dict(job.devices))]
             if job.path.name == "setup.py":
                 facts = [*facts, *artifacts.setup_py_facts(job.source.text, context)]
         except RecursionError:

@@ -16,6 +16,7 @@ from xlamig.engine.beside import asides_of, files_beside
 from xlamig.engine.cache import Cache, folder_of
 from xlamig.engine.configured import note_configured
 from xlamig.engine.cores import usable_cores
+from xlamig.engine.device_settings import device_settings
 from xlamig.engine.exchange import MAX_ROUNDS, mark_unfinished, visits_by_module
 from xlamig.engine.found import files_of
 from xlamig.engine.garbage import young_only
@@ -151,6 +152,7 @@ class Run:
             host_notebooks(sources, index) if self._complete else frozenset(),
             switches,
             NONE_UNREACHED if switches is None else unreached_scopes(sources, index, beside, switches, cache),
+            device_settings(sources),
             seals=memory.seals if memory else {},
         )
         for source in known:

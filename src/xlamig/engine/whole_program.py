@@ -8,6 +8,7 @@ from pathlib import Path
 
 from xlamig.artifacts.native import NativeIndex
 from xlamig.engine.cache import digest
+from xlamig.engine.device_settings import settings_in
 from xlamig.engine.exchange import modules_named
 from xlamig.engine.jobs import AnalyseJob
 from xlamig.engine.load import Loaded
@@ -50,6 +51,7 @@ class WholeProgram:
     on_host: frozenset[str]  # see host_notebooks
     switches: Mapping[str, State] | None = None  # None where not all of the program is known
     unreached: Unreached = NONE_UNREACHED
+    devices: Mapping[str, str] = field(default_factory=dict)  # see device_settings
     folders: Folders = field(default_factory=Folders)
     visits: Mapping[str, Visit] = field(default_factory=dict)  # by module
     _sinks: dict[str, tuple[str, ...]] = field(default_factory=dict)  # by module, see flow.device_sinks
@@ -91,6 +93,7 @@ class WholeProgram:
             self.unreached.unmentioned.get(source.file.name, ()),
             self.unreached.off.get(source.file.name, ()),
             self._switches(source, loaded),
+            settings_in(text.text, self.devices),
             self._padding(source, text),
         )
 

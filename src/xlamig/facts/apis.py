@@ -60,7 +60,7 @@ class DeviceChoice(Fact):
 
     via: Literal["literal", "index", "selection", "move", "test", "accelerator", "flag", "none", "dtype"]
     device: str  # "cuda", "cuda:0", "cuda:*", "xla", "tpu"; "" where none is chosen
-    position: str = ""  # to, cuda, factory, torch.device, set_device, option, default, setting ...; of a
+    position: str = ""  # to, cuda, factory, torch.device, option, default, setting, settings-file ...; of a
     # test: if, ternary, assert, lookup, option
     index: Literal["", "constant", "rank", "expression"] = ""
     form: str = ""  # of a selection: ternary, if-else, and, move, mirrored, word; of a test: is-cuda, type,

@@ -80,6 +80,7 @@ STRATEGIES: Mapping[str, StrategyInfo] = MappingProxyType(
         "device-of-tensor": StrategyInfo("moves what the test guards to the device of the tensor it asks"),
         "device-parameter": StrategyInfo("makes the default None, which the body replaces by the device"),
         "device-selection": StrategyInfo("calls the device helper instead of choosing between CUDA and CPU"),
+        "device-setting": StrategyInfo("writes the program's device where the setting is a CUDA device"),
         "display": StrategyInfo("is shown, not written"),
         "drop-argument": StrategyInfo("drops {argument}", {"argument": _TEXTS}, (("argument",),)),
         "drop-assignment": StrategyInfo("deletes the assignment"),

@@ -27,6 +27,7 @@ from xlamig.fix.strategies.device_move import device_move
 from xlamig.fix.strategies.device_of_rank import device_of_rank
 from xlamig.fix.strategies.device_parameter import device_parameter
 from xlamig.fix.strategies.device_selection import device_selection
+from xlamig.fix.strategies.device_setting import device_setting
 from xlamig.fix.strategies.display import display
 from xlamig.fix.strategies.flag_first import flag_first
 from xlamig.fix.strategies.hard_mean import hard_mean
@@ -87,6 +88,7 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
         "device-of-tensor": device_of_tensor,
         "device-parameter": device_parameter,
         "device-selection": device_selection,
+        "device-setting": device_setting,
         "display": display,
         "drop-argument": drop_argument,
         "drop-assignment": drop_assignment,

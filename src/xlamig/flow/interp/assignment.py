@@ -68,6 +68,7 @@ class Assignment:
         return None
 
     def _assign_name(self, name: str, thing: AbstractValue) -> None:
+        thing = self.m.until_moved.bound(name, thing)
         if self.m.frame.scope.outer_names.get(name) == "global":
             module = self.m.frame.module.env
             module[name] = join(module[name], thing) if name in module else thing

@@ -16,6 +16,7 @@ from xlamig.flow.interp.frames import ClassInfo, Frame, Function
 from xlamig.flow.interp.left_out import record_defaults
 from xlamig.flow.interp.parameters import Parameters
 from xlamig.flow.interp.portable import placed
+from xlamig.flow.interp.setting import Setting
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.effects import Effect, Effects
 from xlamig.flow.model.scopes import path_of
@@ -81,6 +82,12 @@ class CallContexts:
     def call(self, function: Function, args: Args, node: ir.Call | None) -> AbstractValue:
         """Return the value of a call of a function of the module."""
         m = self.m
+        moved = node is not None and m.until_moved.makes_moved(node, args)
+        with Setting(m, "result_moved", moved or (node is None and m.result_moved)):
+            return self._call(function, args, node)
+
+    def _call(self, function: Function, args: Args, node: ir.Call | None) -> AbstractValue:
+        m = self.m
         if function.preset is not None:
             return self.call(replace(function, preset=None), args.after(function.preset), node)
         record_defaults(m, function, args)
@@ -105,7 +112,8 @@ class CallContexts:
         ran = self.ran.setdefault(id(function.node), Ran(function.node.start))
         version = function.owner.version if function.owner is not None else 0
         ended = m.synced, m.settled
-        state = (m.frequency, m.first_pass, ended, m.repeating, m.batching, m.collating, version)
+        how = (m.frequency, m.first_pass, ended, m.repeating, m.batching, m.collating, m.result_moved)
+        state = (*how, version)
         key = (*state, numbers, tuple(thing.key() for thing in given.values()))
         known = ran.results.get(key)
         if known is None:
@@ -183,6 +191,8 @@ class CallContexts:
         m.allow(function.node.body)
         outer, statement, synced = m.frame, m.statement, m.synced
         frame = m.enter(function.scope, function.frame, function.owner)
+        frame.returns_moved, m.result_moved = m.result_moved, False
+        given = m.until_moved.entered(frame, given)
         frame.env.update(given)
         frame.numbers = numbers
         frame.yields = "yield" in m.source(function.node)

@@ -14,6 +14,8 @@ _TELLING = frozenset(
     {"tensor", "module", "optimizer", "loader", "dataset", "scheduler", "scaler", "device", "text"}
 )
 
+_TELLING_TRAITS = frozenset({Mark.STATE, Mark.AWAITS_MOVE})
+
 
 def call_tells(function: Function, args: Args) -> bool:
     """Return whether a call tells a function of another module more than it guesses; of a class that takes
@@ -32,7 +34,7 @@ def _given(function: Function, args: Args) -> Iterator[AbstractValue]:
 def tells(value: AbstractValue, depth: int = _MAX_DEPTH) -> bool:
     """Return whether an argument tells a callee more than it guesses: a residence, why a value changes, a
     function, the state of a module."""
-    if value.cause or value.kind == "function" or value.trait is Mark.STATE:
+    if value.cause or value.kind == "function" or value.trait in _TELLING_TRAITS:
         return True
     if value.kind in _TELLING and value.place and value.sure > POSSIBLE:
         return True

@@ -44,7 +44,7 @@ from xlamig.flow.model.scopes import path_of
 from xlamig.knowledge import signatures
 from xlamig.knowledge import values as table
 
-_FEW = 4  # elements of which a comprehension makes one each
+_FEW = 8  # elements of which a comprehension makes one each
 _BUILTINS = frozenset(dir(builtins))
 
 

@@ -158,6 +158,7 @@ class Frame:
     name: str = ""  # of a module
     choices: dict[int, Choice] = field(default_factory=dict)  # the `if` statements so far, by their offset
     numbers: frozenset[str] = frozenset()  # parameters that the call computes a number for
+    returns_moved: bool = False  # the caller moves what it returns
 
     @property
     def home(self) -> str:

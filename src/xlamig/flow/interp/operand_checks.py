@@ -17,7 +17,7 @@ def checks(
 ) -> dict[str, bool]:
     """Return what is proved of the tensors that an operator gets, and of its first argument."""
     return {
-        "on_host": bool(held) and all(o.place == "host" and o.sure == CERTAIN for o in held),
+        "on_host": bool(held) and all(map(_is_on_host, held)),
         "boolean": bool(held) and held[0].dtype == "bool" and held[0].place != "host",
         "complex": bool(held) and held[0].dtype == "complex" and held[0].place != "host",
         "divides_complex": divides_complex(held[0] if held else None, held[1] if len(held) > 1 else None),
@@ -27,6 +27,11 @@ def checks(
         "behind_first": name == "fill_diagonal_" and begins_behind_first(call, is_number),
         "drops_diagonal": name == "einsum" and first is not None and drops_a_diagonal(first.const),
     }
+
+
+def _is_on_host(operand: AbstractValue) -> bool:
+    """Return whether a tensor is on the host; of one that varies only the shape may be uncertain."""
+    return operand.place == "host" and (operand.sure == CERTAIN or operand.cause == "varied")
 
 
 def divides_complex(one: AbstractValue | None, other: AbstractValue | None) -> bool:

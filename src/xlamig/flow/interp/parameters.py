@@ -48,7 +48,7 @@ class Parameters:
         if given.kind == "unknown":
             guessed = self.guessed(param, function, per_step=False)
             if guessed.kind == "tensor" and given.place:
-                return guessed.replace(place=given.place, why=given.why)
+                return guessed.replace(place=given.place, trait=given.trait, why=given.why)
             says_more = given.place or isinstance(given.trait, LibraryObject)
             return guessed if guessed.kind != "unknown" or not says_more else given
         guess = given.kind == "tensor" and given.sure == POSSIBLE

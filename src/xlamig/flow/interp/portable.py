@@ -39,6 +39,7 @@ _KEPT_TRAITS = frozenset(
         Mark.SET,
         Mark.SHAPE,
         Mark.INSTANCE,
+        Mark.AWAITS_MOVE,
     }
 )
 _MAX_ITEMS = 12
@@ -77,12 +78,16 @@ def _shape(sizes: tuple[int | None, ...] | None) -> Shape:
 
 
 def _opaque(thing: AbstractValue) -> Portable:
-    return _OPAQUE._replace(place=thing.place, sure=thing.sure) if thing.place else _OPAQUE
+    if not thing.place:
+        return _OPAQUE
+    return _OPAQUE._replace(place=thing.place, sure=thing.sure, tag=_tag(thing))
 
 
 def _tag(thing: AbstractValue) -> str:
     """Tags that speak of loops and places of the module that made the value are left behind."""
     if thing.kind in ("instance", "unknown"):
+        if thing.trait is Mark.AWAITS_MOVE:
+            return text_of(thing.trait)
         return "instance" if thing.kind == "instance" or thing.trait is Mark.INSTANCE else ""
     if thing.const is OF_NUMBERS:
         return text_of(Mark.CONSTANT)

@@ -12,7 +12,7 @@ from xlamig.facts import Why
 from xlamig.findings import Frequency
 from xlamig.flow.interp.call_contexts import CallContexts, Ran, Result
 from xlamig.flow.interp.distributions import makes_distribution
-from xlamig.flow.interp.domain import LIKELY, AbstractValue, inside
+from xlamig.flow.interp.domain import LIKELY, AbstractValue, Mark, inside
 from xlamig.flow.interp.events import FREQUENCIES
 from xlamig.flow.interp.frames import ClassInfo, Frame, Function, object_of
 from xlamig.flow.interp.moves import Moves
@@ -171,7 +171,7 @@ def _of_host(thing: AbstractValue) -> AbstractValue:
 
 def _elsewhere(thing: AbstractValue) -> AbstractValue:
     """Return the result of a forward pass that is first tried with tensors of the host."""
-    if thing.place != "host":
+    if thing.place != "host" or thing.trait is Mark.AWAITS_MOVE:
         return thing
     if thing.kind == "module":
         return thing.replace(place="device", sure=LIKELY)

@@ -18,6 +18,7 @@ from xlamig.flow.interp.frames import STEPS, ClassInfo, Env, Frame, Function, Lo
 from xlamig.flow.interp.semantics import Alone, Program, Semantics
 from xlamig.flow.interp.setting import Rarer, Setting
 from xlamig.flow.interp.skipped import SkippedBranches
+from xlamig.flow.interp.until_moved import UntilMoved
 from xlamig.flow.model.effects import Effect, Effects
 from xlamig.flow.model.frequency_guards import FrequencyGuards
 from xlamig.flow.model.regions import Regions
@@ -73,6 +74,7 @@ class State:
         self.collating = False  # inside a collate function whose batches cannot be followed
         self.batches = 0  # what a loader calls for each batch, and loops that yield them
         self.iteration_sources: list[str] = []  # what the loops and comprehensions run over
+        self.result_moved = False  # the caller moves the result of the call
         self.kept_off = False  # in a branch that the options of the project keep off
         self.taken_branches: dict[int, bool] = {}  # of the `if` statements that run, by their offset
         self.skipped = SkippedBranches()
@@ -84,6 +86,7 @@ class State:
         self.left = _AT_LEAST + _PER_STATEMENT * len(analysis.module.body)
         self._sized: set[int] = set()
         self.evidences = Evidences(analysis, scopes)
+        self.until_moved = UntilMoved(self)
 
     @property
     def env(self) -> Env:

@@ -43,6 +43,7 @@ class Mark(Enum):
     SHAPE_REST = "shape-rest"  # of a tensor, without its first dimensions
     SLICE = "slice"
     # others
+    AWAITS_MOVE = "awaits-move"  # is on the host until the program moves it, or what it makes of it
     COMPARED = "compared"  # a comparison of what may be a tensor: where it indexes, it is a mask
     COMPILED = "compiled"  # a function or module in torch_xla.compile
     COPY = "copy"  # a module with a class's methods and parameters of its own

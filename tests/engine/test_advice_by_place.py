@@ -299,3 +299,17 @@ def test_parts_of_counted_sizes_are_computed_at_once(line: str, help: str) -> No
 )
 def test_operators_with_fixed_shapes_are_written_out(operation: str, help: str) -> None:
     assert help in advice(f"import torchvision; y = {operation}", "XLA208")
+
+
+@pytest.mark.parametrize(
+    ("line", "help"),
+    [
+        ("hi = y[ok].max().item(); y = y.clamp(max=hi)", "-torch.inf"),
+        ("n = len(y[ok]); y = y / n", "Take the number from the mask itself"),
+        ("n = len(y[ok]); z = y[ok]; y = z / n", "Compute on all elements"),
+        ("n = len(y[ok]); z = y[~ok]; y = z / n", "Compute on all elements"),
+    ],
+)
+def test_elements_that_the_host_counts_or_searches_are_not_copied_to_it(line: str, help: str) -> None:
+    (finding, *_) = found(MODEL.replace("LINE", line.replace("; ", "\n        ")), "XLA202")
+    assert help in (finding.help or "")

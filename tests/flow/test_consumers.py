@@ -43,6 +43,8 @@ CASES = {
     "tokenizer.batch_decode(z.cpu())": "everything that the host needs in this step at once",
     "y = z if torch.equal(z, x) else x": "choose on the device by `torch.where`",
     "z = z.cpu()": "use the CPU's copy of values",
+    "z = z.cpu(); print(z.shape[0], len(z)); z = z + 1": "use the CPU's copy of values",
+    "z = z.cpu(); print(z.shape[0], z)": "Log every few steps",
     "if z.max() > 3: raise ValueError": "Drop the check",
     "z = z * min(1, math.sqrt(z.sum()))": "instead of `min(...)`",
     "z = z * max(0.1, 2 * math.log(z.sum()))": "instead of `max(...)`",

@@ -8,10 +8,10 @@ from typing import ClassVar, Literal
 from xlamig.facts.common import Fact
 from xlamig.facts.reads import Cut
 
-Taker = Literal["", "host", "bounds", "written-back", "count", "loss", "rows", "result"]
+Taker = Literal["", "host", "bounds", "written-back", "count", "extremum", "loss", "rows", "result"]
 """The use of the elements that a mask selects: they are only copied to the host, where they may become
-the bounds of slices, written at the same mask, counted, given to a loss, written as rows at other
-indices, or returned or collected as they are."""
+the bounds of slices, written at the same mask, counted, searched for the greatest or smallest, given to a
+loss, written as rows at other indices, or returned or collected as they are."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

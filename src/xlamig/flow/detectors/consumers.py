@@ -79,7 +79,7 @@ def use_of(
             continue
         uses = (n for n in ir.walk(later) if isinstance(n, ir.Name) and n.id == target)
         read = [use for use in uses if not is_assigned(use, later)]
-        name = next((use for use in read if not _is_asked_for_type(use, later)), None)
+        name = next((use for use in read if not _is_asked_for_form(use, later)), None)
         if name is None:
             if read:
                 continue
@@ -95,10 +95,12 @@ def use_of(
     return check
 
 
-def _is_asked_for_type(name: ir.Name, statement: ir.Stmt) -> bool:
-    """Return whether a value is only asked for what it is: `type(v) is dict`, `isinstance(v, float)`."""
+def _is_asked_for_form(name: ir.Name, statement: ir.Stmt) -> bool:
+    """Return whether a value is only asked for its type or shape: `isinstance(v, float)`, `v.shape[0]`."""
     match [*ir.path_down(statement, name)]:
-        case [*_, ir.Call(func=ir.Name(id="isinstance" | "type" | "callable" | "hasattr")), ir.Arg()]:
+        case [*_, ir.Call(func=ir.Name(id="isinstance" | "type" | "callable" | "hasattr" | "len")), ir.Arg()]:
+            return True
+        case [*_, ir.Attribute(attr="shape" | "size" | "ndim" | "dtype")]:
             return True
     return False
 

@@ -14,6 +14,7 @@ from xlamig.knowledge import values as table
 
 _LOSSES = re.compile(r"loss|criterion|cross_entropy|(?:^|_)(?:bce|nll|mse)(?:_|$)", re.IGNORECASE)
 _COUNTS = frozenset({"numel", "nelement", "size", "shape"})
+_EXTREMA = frozenset({"amax", "amin", "max", "min"})
 
 
 def cut_of(node: ir.Node, statement: ir.Stmt) -> Cut:
@@ -35,6 +36,8 @@ def cut_of(node: ir.Node, statement: ir.Stmt) -> Cut:
 def taker_of(node: ir.Node, statement: ir.Stmt, rest: Sequence[ir.Stmt]) -> Taker:
     """Return what takes the elements that `node`, an index with a mask, selects in a statement, or that a
     variable holds which one later call takes."""
+    if isinstance(node, ir.Subscript) and _reduced_by(node, statement) in _EXTREMA:
+        return "extremum"
     if goes_to_host(node, statement, rest):
         return "bounds" if _bounds_slices(statement, rest) else "host"
     if _fills(node, statement):
@@ -46,10 +49,10 @@ def taker_of(node: ir.Node, statement: ir.Stmt, rest: Sequence[ir.Stmt]) -> Take
     if _writes_back(node, statement):
         return "written-back"
     above = [*ir.path_down(statement, node)][-1]
-    if isinstance(above, ir.Attribute) and above.attr in _COUNTS:
-        return "count"
-    if taken := _in_call(node, statement):
-        return taken
+    taken: Taker = "count" if isinstance(above, ir.Attribute) and above.attr in _COUNTS else ""
+    if taken := taken or _in_call(node, statement):
+        # Without the count the other selections by the mask still count it.
+        return "" if taken == "count" and _selects_again(node, rest) else taken
     name = variable_of(statement)
     uses = [] if name is None else [(use, later) for later in rest for use in _uses(later, name)]
     return _in_call(*uses[0]) if len(uses) == 1 else ""
@@ -89,6 +92,30 @@ def _in_call(node: ir.Node, statement: ir.Stmt) -> Taker:
     if name.removesuffix("_") in table.names("torch", "writing-rows"):
         return "rows"
     return "loss" if _LOSSES.search(name) else ""
+
+
+def _reduced_by(node: ir.Subscript, statement: ir.Stmt) -> str:
+    """Return the method without arguments that is called on the elements; "" if none is."""
+    path = [*ir.path_down(statement, node)]
+    match path[-2:]:
+        case [ir.Call(args=()), ir.Attribute(attr=name)]:
+            return name
+    return ""
+
+
+def _selects_again(node: ir.Subscript, rest: Sequence[ir.Stmt]) -> bool:
+    """Return whether the mask of a selection, or its inverse, selects elsewhere below."""
+    (mask, *others) = node.index
+    name = path_of(mask)
+    if not name or others:
+        return False
+    for part in (part for later in rest for part in ir.walk(later)):
+        if isinstance(part, ir.Subscript) and len(part.index) == 1:
+            index = part.index[0]
+            inner = index.operand if isinstance(index, ir.Unary) else index
+            if path_of(inner) == name:
+                return True
+    return False
 
 
 def _uses(statement: ir.Stmt, name: str) -> list[ir.Name]:

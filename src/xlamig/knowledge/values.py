@@ -55,6 +55,12 @@ def called_by(base: str) -> tuple[str, ...]:
     return tuple(next(found, ()))
 
 
+def step_function(name: str) -> tuple[int, str] | None:
+    """Return the position and the name of the argument that an object of class `name` calls every step."""
+    found = _document()["step-functions"].get(name)
+    return None if found is None else (found["position"], found["name"])
+
+
 def switches(package: str) -> Mapping[str, object]:
     """Return the arguments that leave out what the rows of a package's classes tell."""
     found: dict[str, object] = _document()["switches"].get(package, {})

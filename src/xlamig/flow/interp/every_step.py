@@ -1,0 +1,23 @@
+"""Functions that an object of another library calls every step: `Engine(update)`."""
+
+from __future__ import annotations
+
+from xlamig import ir
+from xlamig.facts import Why
+from xlamig.flow.interp.arguments import Args
+from xlamig.flow.interp.state import State
+from xlamig.knowledge import values as table
+
+
+def run_step_function(m: State, name: str, args: Args, node: ir.Call) -> None:
+    """Run the function that a call of `name` gives an object to call every step."""
+    place = table.step_function(name)
+    given = args.get(*place) if place is not None else None
+    if given is None or given.kind != "function":
+        return
+    before = m.frequency, m.loops, m.caller
+    m.frequency, m.loops = "step", []
+    m.caller = (Why(f"`{name.rpartition('.')[2]}` calls it every step", (node.start, node.end)),)
+    with m.branch():
+        m.semantics.reach(given, node, Args())
+    m.frequency, m.loops, m.caller = before

@@ -29,6 +29,7 @@ from xlamig.flow.interp.ordering import Ordering
 from xlamig.flow.interp.reads import SIZES, Reads, sureness
 from xlamig.flow.interp.sizes import Sizes
 from xlamig.flow.interp.state import State
+from xlamig.flow.interp.texts import methods_by_text
 from xlamig.flow.interp.type_tests import answer, is_tensor_class
 
 _RESULTS = {
@@ -207,7 +208,7 @@ class Builtins:
         """`getattr(x, "name")`, `setattr(x, "name", value)`"""
         given, owner, value = args.get(1), args.node(0), args.get(2)
         if given is None or not isinstance(given.const, str):
-            return TOP
+            return methods_by_text(self.m, first, args.node(1), node) if name == "getattr" else TOP
         if name == "getattr":
             return self.m.semantics.attribute(first, given.const, node)
         if owner is not None and value is not None:

@@ -255,7 +255,7 @@ class CallContexts:
                 given[param.name] = AbstractValue("sequence", items=tuple(positional))
                 positional = []
             elif param.kind == "**":
-                given[param.name] = AbstractValue("mapping", fields=dict(keywords))
+                given[param.name] = AbstractValue("mapping", fields=dict(keywords), loose=args.partial)
             elif param.kind != "keyword-only" and positional:
                 given[param.name] = positional.pop(0)
             elif param.name in keywords:

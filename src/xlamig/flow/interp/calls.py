@@ -101,7 +101,7 @@ class Calls:
                 made.starred = True
             elif arg.star == "**" and thing.fields is not None:
                 made.keywords.update(thing.fields)
-                made.starred = True
+                made.starred, made.partial = True, made.partial or thing.loose
             elif arg.star:
                 made.starred = made.partial = True
                 if arg.star == "*":

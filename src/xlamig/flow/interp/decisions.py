@@ -21,11 +21,12 @@ from xlamig.flow.interp.domain import (
     join_all,
 )
 from xlamig.flow.interp.frames import ClassInfo, Env, object_of
+from xlamig.flow.interp.keywords import has_keyword
 from xlamig.flow.interp.number_first import is_left_out, starts_as_number
 from xlamig.flow.interp.reads import Reads
 from xlamig.flow.interp.setting import Setting
 from xlamig.flow.interp.state import State
-from xlamig.flow.interp.type_tests import asked_for_tensor, denies_tensor
+from xlamig.flow.interp.type_tests import are_of_python, asked_for_tensor, denies_tensor
 from xlamig.flow.model.effects import Effects
 from xlamig.flow.model.guards import Guards
 from xlamig.flow.model.scopes import path_of
@@ -33,7 +34,6 @@ from xlamig.knowledge import values as table
 
 T = TypeVar("T")  # what a branch ends with
 _GPU_FLAG = re.compile(r"^[\w.]*(?:gpu|cuda)s?(?:\s*>\s*\d)?$", re.IGNORECASE)
-_OF_PYTHON = frozenset({"bool", "complex", "dict", "float", "int", "list", "set", "str", "tuple"})
 
 
 class Decisions:
@@ -129,6 +129,8 @@ class Decisions:
                 return (op == "is") if thing is not None and thing.kind == "none" else None
             case ir.Name() | ir.Compare(left=ir.Name()) if (given := self._by_argument(test)) is not None:
                 return given
+            case ir.Compare() if (held := has_keyword(self.m, test)) is not None:
+                return held
             case ir.Call(func=ir.Name(id="callable"), args=(asked,)):
                 return self._is_callable(asked.value) if isinstance(asked.value, ir.Name) else None
             case ir.Call(func=ir.Attribute() | ir.Name() as func, args=()):
@@ -158,7 +160,9 @@ class Decisions:
 
     def _asks_for_argument(self, test: ir.Expr) -> bool:
         """Return whether constants that this call gives have a part in the outcome of a test."""
-        return any(self._by_argument(node) is not None for node in ir.walk(test) if isinstance(node, ir.Expr))
+        parts = (node for node in ir.walk(test) if isinstance(node, ir.Expr))
+        found = ((self._by_argument(part), has_keyword(self.m, part)) for part in parts)
+        return any(outcomes != (None, None) for outcomes in found)
 
     def _known(self, node: ir.Name) -> AbstractValue | None:
         return self.m.env.get(node.id)
@@ -208,7 +212,7 @@ class Decisions:
                 for value in values:
                     self._narrow(value, holds)
             case ir.Call(func=ir.Name(id="isinstance"), args=(asked, kind)) if (
-                holds and isinstance(asked.value, ir.Name) and _are_of_python(kind.value)
+                holds and isinstance(asked.value, ir.Name) and are_of_python(kind.value)
             ):
                 known = self._known(asked.value)
                 if known is not None and known.kind == "tensor" and not known.loose:
@@ -257,13 +261,6 @@ class Decisions:
         cls = self.m.semantics.evaluate(kind)
         one = cls.ref if cls.kind == "class" and isinstance(cls.ref, ClassInfo) else None
         return object_of(one, known.place or "either") if one is not None else None
-
-
-def _are_of_python(node: ir.Expr) -> bool:
-    """Return whether the types that a test asks for are Python's own."""
-    if isinstance(node, ir.Sequence):
-        return all(map(_are_of_python, node.elements))
-    return isinstance(node, ir.Name) and node.id in _OF_PYTHON
 
 
 def is_copy_to_host(taken: AbstractValue, other: AbstractValue) -> bool:

@@ -40,6 +40,7 @@ from xlamig.flow.interp.results import attribute_shape, real_dtype, sizes_of
 from xlamig.flow.interp.sizes import Sizes
 from xlamig.flow.interp.slices import index_of, indexes
 from xlamig.flow.interp.state import State
+from xlamig.flow.interp.texts import joined_texts
 from xlamig.flow.model.scopes import path_of
 from xlamig.knowledge import signatures
 from xlamig.knowledge import values as table
@@ -178,12 +179,11 @@ class Evaluator:
         return self._of_tensor(as_tensor(owner), name) if known else unseen
 
     def _fstring(self, node: ir.FString) -> AbstractValue:
-        for part in node.parts:
+        things = [constant(part) if isinstance(part, str) else self.of(part) for part in node.parts]
+        for part, thing in zip(node.parts, things, strict=True):
             if not isinstance(part, str):
-                self.reads.formatted(part, self.of(part), "f-string", node)
-        first = node.parts[0] if node.parts else ""
-        place = constant(first.partition(":")[0]).place if isinstance(first, str) else ""
-        return AbstractValue("text", place=place)
+                self.reads.formatted(part, thing, "f-string", node)
+        return joined_texts(things)
 
     def _sequence(self, node: ir.Sequence) -> AbstractValue:
         found: list[AbstractValue] = []

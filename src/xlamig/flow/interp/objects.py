@@ -22,12 +22,14 @@ from xlamig.flow.interp.domain import (
 )
 from xlamig.flow.interp.host_batches import array_method
 from xlamig.flow.interp.kept import kept_entry
+from xlamig.flow.interp.keywords import take_keyword
 from xlamig.flow.interp.lengths import is_sorted_by_length, joined
 from xlamig.flow.interp.libraries import Libraries
 from xlamig.flow.interp.optimizer_calls import call_optimizer, call_scaler
 from xlamig.flow.interp.reads import Reads
 from xlamig.flow.interp.sizes import Sizes
 from xlamig.flow.interp.state import State
+from xlamig.flow.interp.texts import filled_text
 from xlamig.flow.interp.unknown_objects import UnknownObjects
 from xlamig.flow.model.scopes import path_of
 from xlamig.knowledge import values as table
@@ -63,7 +65,7 @@ class Objects:
             case "text":
                 if name == "format":
                     self.unknown.record_formatted(args, node, "str.format")
-                return TEXT
+                return filled_text(owner, "{}", args.all) if name == "format" else TEXT
             case "optimizer":
                 return call_optimizer(self.m, owner, name, node)
             case "scheduler":
@@ -144,6 +146,8 @@ class Objects:
             case "keys":
                 return AbstractValue("sequence", element=TEXT)
             case "get" | "pop" | "setdefault":
+                if (taken := take_keyword(self.m, node.func.value, name, args)) is not None:
+                    return taken
                 key = args.positional[0].const if args.positional else None
                 if owner.fields is not None and isinstance(key, str) and key in owner.fields:
                     return owner.fields[key]

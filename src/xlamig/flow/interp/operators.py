@@ -36,6 +36,7 @@ from xlamig.flow.interp.results import dtype_with_number, joined_dtype
 from xlamig.flow.interp.sizes import VARIED
 from xlamig.flow.interp.slices import index_of, indexes
 from xlamig.flow.interp.state import State
+from xlamig.flow.interp.texts import filled_text, joined_texts
 from xlamig.flow.model.known import short
 
 _FOLD: dict[str, Callable[[float, float], float]] = {
@@ -119,7 +120,7 @@ class Operators:
             parts = _operands_of_format(node, len(things))
             for part, thing in zip(parts, things, strict=True):
                 self.reads.formatted(part, thing, "%", node)
-            return TEXT
+            return filled_text(left, "%s", things)
         if kinds <= {"number", "bool"}:
             return self._number(op, left, right)
         if "foreign" in kinds:
@@ -137,6 +138,8 @@ class Operators:
             held, number = (left, right) if left.kind == "sequence" else (right, left)
             made = AbstractValue("sequence", element=element_of(held), place=held.place)
             return times(made, number)
+        if kinds == {"text"} and op == "+" and isinstance(right.const, str):
+            return joined_texts((left, right)).replace(place=left.place)
         if "text" in kinds:
             return AbstractValue("text", place=left.place)
         return TOP

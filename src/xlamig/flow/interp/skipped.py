@@ -34,4 +34,6 @@ class SkippedBranches:
 
 def with_any_constant(thing: AbstractValue) -> AbstractValue:
     """Return what a parameter holds in calls with other constants."""
+    if thing.kind == "mapping":
+        return thing.replace(loose=True)
     return thing.replace(const=MISSING) if thing.kind in ("bool", "number", "text") else thing

@@ -11,6 +11,7 @@ from xlamig.flow.interp.domain import NONE, NUMBER, TOP, Mark, join_branches
 from xlamig.flow.interp.evaluate import Evaluator
 from xlamig.flow.interp.frames import Env, copy_env, join_env
 from xlamig.flow.interp.growth import record_returned_growth
+from xlamig.flow.interp.keywords import delete
 from xlamig.flow.interp.lengths import greater_by_test, rounds_up
 from xlamig.flow.interp.loops import Loops
 from xlamig.flow.interp.offloading import offloads
@@ -113,8 +114,7 @@ class Statements:
             case ir.Import(names=names) | ir.ImportFrom(names=names):
                 self.definitions.imported(names)
             case ir.Delete(targets=targets):
-                for target in targets:
-                    self.m.env.pop(path_of(target), None)
+                delete(self.m, targets)
         return False
 
     def _if(self, node: ir.If) -> Leaves:

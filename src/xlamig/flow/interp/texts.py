@@ -1,11 +1,23 @@
-"""Texts that unknown functions make: `model.generate(images, questions)` that returns answers."""
+"""Texts that are put together, and those that unknown functions make: the answers of `model.generate(x)`."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from xlamig import ir
-from xlamig.flow.interp.domain import BOOL, TEXT, AbstractValue
+from xlamig.flow.interp.domain import (
+    BOOL,
+    MAX_ALTERNATIVES,
+    TEXT,
+    TOP,
+    AbstractValue,
+    constant,
+    join_all,
+)
+from xlamig.flow.interp.frames import ClassInfo
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.effects import Effect
+from xlamig.flow.model.name_parts import is_meant, name_parts
 from xlamig.flow.model.tensor_methods import is_text_method
 from xlamig.knowledge import values as table
 
@@ -28,3 +40,32 @@ def text_of(state: State, thing: AbstractValue) -> AbstractValue:
     if thing.kind == "unknown" and thing.place in ("device", "either"):
         state.effects.add(Effect.READ, Effect.RESULT_READ)
     return TEXT
+
+
+def joined_texts(parts: Sequence[AbstractValue]) -> AbstractValue:
+    """Return the text that an f-string or `+` makes of others; its beginning may name a device."""
+    texts = [part.const for part in parts if isinstance(part.const, str)]
+    if len(texts) == len(parts):
+        return constant("".join(texts))
+    first = parts[0].const if parts else None
+    return TEXT.replace(place=constant(first.partition(":")[0]).place if isinstance(first, str) else "")
+
+
+def filled_text(text: AbstractValue, blank: str, values: Sequence[AbstractValue]) -> AbstractValue:
+    """Return the text that `"_%s" % name` and `"_{}".format(name)` make."""
+    around = text.const.split(blank) if isinstance(text.const, str) else ()
+    value = values[0].const if len(values) == 1 else None
+    whole = len(around) == 2 and isinstance(value, str) and not set("%{}").intersection("".join(around))
+    return constant(str(value).join(around)) if whole else TEXT
+
+
+def methods_by_text(state: State, owner: AbstractValue, name: ir.Expr | None, node: ir.Call) -> AbstractValue:
+    """Return the methods that `getattr(self, f"compute_{kind}")` may mean."""
+    parts = name_parts(name) if name is not None else None
+    if parts is None or not isinstance(owner.ref, ClassInfo):
+        return TOP
+    every = {name for cls in owner.ref.lineage() for name in cls.methods}
+    meant = sorted(name for name in every if is_meant(name, parts.prefix, parts.suffix))
+    if len(meant) > MAX_ALTERNATIVES:
+        return TOP
+    return join_all(state.semantics.attribute(owner, name, node) for name in meant)

@@ -8,6 +8,7 @@ from xlamig.flow.interp.state import State
 from xlamig.flow.model.scopes import Binding, path_of
 from xlamig.knowledge import values as table
 
+_OF_PYTHON = frozenset({"bool", "complex", "dict", "float", "int", "list", "set", "str", "tuple"})
 _OF_TENSOR = BOOL.replace(trait=Mark.OF_TENSOR)
 
 
@@ -80,3 +81,10 @@ def denies_tensor(state: State, test: ir.Expr, holds: bool) -> bool:
             thing = state.semantics.evaluate(subject)
             return thing.kind == "tensor" and not thing.loose
     return False
+
+
+def are_of_python(node: ir.Expr) -> bool:
+    """Return whether the types that a test asks for are Python's own."""
+    if isinstance(node, ir.Sequence):
+        return all(map(are_of_python, node.elements))
+    return isinstance(node, ir.Name) and node.id in _OF_PYTHON

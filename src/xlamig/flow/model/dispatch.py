@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
-_FEWEST = 4  # characters that say on their own which methods are meant
+from xlamig.flow.model.name_parts import is_meant
 
 _Locate = Callable[[str, str], tuple[str, str] | None]
 _Place = tuple[str, str]
@@ -60,18 +60,11 @@ def dispatched(
         words = given.get(one.keyword, set()) | given.get(str(one.position), set()) | {*one.texts}
         meant = {f"{one.prefix}{word}{one.suffix}" for word in words}
         for home, name in heirs[module, base]:
-            methods = {m for m in classes[home, name].methods if m in meant or _is_named(m, one)} - {own}
+            methods = {
+                m for m in classes[home, name].methods if m in meant or is_meant(m, one.prefix, one.suffix)
+            } - {own}
             found.setdefault((module, one.method), []).extend((home, f"{name}.{m}") for m in sorted(methods))
     return found
-
-
-def _is_named(name: str, one: Dispatcher) -> bool:
-    """Return whether the constant parts of a name are long enough to say that a method is meant."""
-    prefix = one.prefix if one.prefix.endswith("_") else ""  # whole words: `norm1` says less than `norm_1`
-    suffix = one.suffix if one.suffix.startswith("_") else ""
-    fixed = len(prefix.strip("_")) + len(suffix.strip("_"))
-    fits = name.startswith(one.prefix) and name.endswith(one.suffix)
-    return fixed >= _FEWEST and fits and len(name) > len(one.prefix) + len(one.suffix)
 
 
 def _heirs(

@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 from xlamig import ir
 
+_FEWEST = 4  # characters that say on their own which names are meant
+
 
 class NameParts(NamedTuple):
     """The texts around the value that a name depends on."""
@@ -49,3 +51,11 @@ def _around(prefix: str, node: ir.Expr, suffix: str) -> NameParts | None:
 def _filled(text: str, blank: str, value: ir.Expr) -> NameParts | None:
     parts = text.split(blank)
     return NameParts(parts[0], value, parts[1]) if len(parts) == 2 else None
+
+
+def is_meant(name: str, prefix: str, suffix: str) -> bool:
+    """Return whether a name has the texts around a value, and they are long enough to say that it is meant:
+    whole words, because `norm1` says less than `norm_1`."""
+    words = (prefix if prefix.endswith("_") else "", suffix if suffix.startswith("_") else "")
+    fits = name.startswith(prefix) and name.endswith(suffix) and len(name) > len(prefix) + len(suffix)
+    return fits and sum(len(word.strip("_")) for word in words) >= _FEWEST

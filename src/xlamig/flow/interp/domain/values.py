@@ -101,7 +101,7 @@ class AbstractValue:
     sure     3 certain, 2 likely, 1 possible: that it is what `kind` and `place` say
     dtype    of a tensor: "bool", "int", "float", "complex" or "" unknown; of a number "complex" or ""
     shape    of a tensor, as far as it is known
-    loose    may as well be a container of such things: a batch, a model's output
+    loose    may as well be a container of such things: a batch, a model's output; a mapping may hold more
     ref      api: its dotted name; function, class, instance: what defines it; module, optimizer: an identity
     items    of a sequence whose elements are all known, in order
     fields   of a mapping whose keys are all known, of an instance of a dataclass, and the attributes that

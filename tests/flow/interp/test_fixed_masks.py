@@ -52,6 +52,12 @@ def fixed(body: str, init: str = "pass") -> list[bool]:
         "mask = torch.zeros_like(x).bool(); mask.scatter_(1, labels.long()[:, None], True); return x[mask]",
         "mask = torch.eye(8, device=x.device); mask *= labels; return x[mask.bool()]",
         "return x[torch.arange(8, device=x.device) < labels.sum().item()]",
+        "mask = torch.zeros(8, device=x.device).bool(); top = int(labels.max()); "
+        "[None for i in range(top)]; mask[:top] = True; return x[mask]",
+        "mask = torch.zeros(8, device=x.device).bool(); top = int(labels.max())\n"
+        "for i in range(0, top + 1):\n    mask[i] = True\nreturn x[mask]",
+        "mask = torch.zeros(8, device=x.device).bool()\nfor low, high in self.spans(labels):\n"
+        "    for i in range(low, high):\n        mask[i] = True\nreturn x[mask]",
         "return x[torch.arange(8, device=x.device) < labels[:, None]]",
         "return x[self.of_labels(labels)]",
         "return x.masked_select(labels[:, None] == labels)",

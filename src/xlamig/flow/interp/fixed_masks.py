@@ -113,7 +113,11 @@ class _Mask:
     def _is_fixed_binding(self, b: Binding, path: str, scope: Scope, size: bool, changed: set[int]) -> bool:
         if b.kind == "value" and b.value is not None:
             return self.is_fixed(b.value, b.scope, size)
-        return b.kind == "import" or b.start in changed or self._is_number(path, scope, size)
+        if b.kind == "opaque" and not size and (counted := _counted(b, path)):
+            return self._are_fixed(counted, b.scope)
+        return (
+            b.kind == "import" or b.start in changed or self._is_number(path, scope, size, b.kind == "param")
+        )
 
     def _is_fixed_buffer(self, path: str, scope: Scope) -> bool:
         """Return whether `__init__` registers a buffer that is fixed."""
@@ -129,13 +133,13 @@ class _Mask:
                     return self.is_fixed(value, inner)
         return False
 
-    def _is_number(self, path: str, scope: Scope, size: bool) -> bool:
-        """Return whether a name is a number that no value of a tensor decides: one that is known, counted by
-        a loop, or given as a size."""
+    def _is_number(self, path: str, scope: Scope, size: bool, given: bool = False) -> bool:
+        """Return whether a name is a number that no value of a tensor decides: one that is known, or one that
+        is `given` to a function which makes a tensor of that size, or counts so far."""
         value = self.m.env.get(path) if scope is self.m.frame.scope else None
         if value is not None and value.kind not in ("unknown", "none"):
             return value.kind == "number" and not value.cause
-        return size or path in _sizes_of(scope.node)
+        return size or (given and path in _sizes_of(scope.node))
 
     def _are_writes_fixed(self, path: str, scope: Scope, root: ir.Node) -> bool:
         """Return whether all that is written into a tensor in place is fixed, and where."""
@@ -160,20 +164,24 @@ def _writes(root: ir.Node, path: str) -> Iterator[tuple[ir.Node, ...]]:
                     yield args
 
 
-def _sizes_of(root: ir.Node | None) -> frozenset[str]:
-    """Return the names that a function gives to `range` or as the size of a tensor, and those that its loops
-    over ranges count."""
-    found: set[str] = set()
-    for node in ir.walk(root) if root is not None else ():
+def _counted(b: Binding, path: str) -> tuple[ir.Arg, ...]:
+    """Return what the loop counts to that binds a name: `n` of `for i in range(n)`."""
+    for node in ir.walk(b.scope.node) if b.scope.node is not None else ():
         match node:
-            case ir.For(target=target, iter=ir.Call(func=ir.Name(id="range"))):
-                found |= {part.id for part in ir.walk(target) if isinstance(part, ir.Name)}
-            case ir.Call(func=func, args=args) if _counts(func):
-                parts = (part for arg in args for part in ir.walk(arg))
-                found |= {path_of(part) for part in parts if isinstance(part, ir.Name | ir.Attribute)}
-    return frozenset(found)
+            case ir.For(target=ir.Name(id=name), iter=ir.Call(func=ir.Name(id="range"), args=args)):
+                if name == path and node.start == b.start:
+                    return args
+    return ()
 
 
-def _counts(func: ir.Expr) -> bool:
+def _sizes_of(root: ir.Node | None) -> frozenset[str]:
+    """Return the names that a function gives to `range`, or as the size of a tensor."""
+    calls = [node for node in ir.walk(root) if isinstance(node, ir.Call)] if root is not None else []
+    given = [arg for call in calls if _takes_sizes(call.func) for arg in call.args]
+    parts = (part for arg in given for part in ir.walk(arg) if isinstance(part, ir.Name | ir.Attribute))
+    return frozenset(map(path_of, parts))
+
+
+def _takes_sizes(func: ir.Expr) -> bool:
     last = path_of(func).rpartition(".")[2]
     return last == "range" or last in table.names("sizes", "makes-of-sizes")

@@ -13,6 +13,7 @@ from xlamig.facts import ApiUse, Argument, Span, Value, Why
 from xlamig.findings import Confidence
 from xlamig.flow.detectors.frozen_norms import frozen_norm
 from xlamig.flow.detectors.in_scope import device_in_scope
+from xlamig.flow.detectors.module_calls import called_with
 from xlamig.flow.detectors.proofs import (
     before_launch,
     data_parallel,
@@ -86,6 +87,7 @@ class Apis:
             **use_of_sum(name, node, place, self.analysis),
             **padded_later(name, node, place, self.analysis),
             **frozen_norm(name, node, place, self.analysis),
+            **called_with(name, node, place, self.analysis),
             **uses_of_result(name, node, place, self.analysis),
             **resizes_table(name, node, place, self.analysis),
         }

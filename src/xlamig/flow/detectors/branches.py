@@ -41,7 +41,10 @@ _HOUSEKEEPING = ("torch.cuda.", "torch.backends.")
 _NOT_HOUSEKEEPING = ("torch.cuda.amp.", "torch.cuda.stream", "torch.cuda.graph")
 
 # Asks for the device of one tensor or module.
-_OWNER = re.compile(r"([\w.]+)\.(?:is_cuda|device\.type *== *[\"']cuda[\"'])$")
+_OWNER = re.compile(
+    r"(?P<asked>[\w.]+)\.(?:is_cuda|device\.type *== *[\"']cuda[\"'])$"
+    r"|isinstance\((?P<object>[\w.]+), *torch\.cuda\.\w*Tensor\)$"
+)
 
 Result = Literal["move", "string", "unknown"]
 Fallback = Literal["none", "raise", "cpu", "other"]
@@ -259,7 +262,7 @@ class Branches:
     ) -> DeviceChoice:
         fields = place.fields(shown)
         if owner := _OWNER.match(self.analysis.source(test)):
-            fields["proofs"] = {"owner": owner[1]}
+            fields["proofs"] = {"owner": owner["asked"] or owner["object"]}
         parts: dict[str, Span] = {"test": (test.start, test.end)}
         fields["parts"] = parts
         form, device, on_cuda = asked

@@ -24,15 +24,25 @@ class CudaTests:
         """`tensor.is_cuda`"""
         return self._test(node) if asks_tensor(node, scope) else None
 
-    def call(self, node: ir.Call, dotted: str | None) -> Known | None:
-        """`torch.cuda.is_available()` and `device.startswith("cuda")`; `dotted` is the function's name."""
+    def call(self, node: ir.Call, dotted: str | None, scope: Scope) -> Known | None:
+        """`torch.cuda.is_available()`, `device.startswith("cuda")`, `isinstance(x, torch.cuda.FloatTensor)`;
+        `dotted` is the function's name."""
         if dotted in table.names("cuda-tests", "available"):
             return self._test(node, availability=True)
         match node:
             case ir.Call(func=ir.Attribute(value=asked, attr="startswith"), args=(prefix, *_)):
                 if names_cuda(prefix.value) and (path_of(_inside_str(asked)) or self._names_a_device(asked)):
                     return self._test(node)
+            case ir.Call(func=ir.Name(id="isinstance"), args=(_, classes)):
+                return self._test(node) if self._are_cuda_classes(classes.value, scope) else None
         return None
+
+    def _are_cuda_classes(self, node: ir.Expr, scope: Scope) -> bool:
+        """Return whether a class, or each of a tuple, is one of CUDA's tensors: `torch.cuda.FloatTensor`."""
+        if isinstance(node, ir.Sequence):
+            return bool(node.elements) and all(self._are_cuda_classes(one, scope) for one in node.elements)
+        dotted = self.names.dotted(node, scope) or ""
+        return dotted.startswith("torch.cuda.") and dotted.endswith("Tensor")
 
     def comparison(self, node: ir.Compare, scope: Scope) -> Known | None:
         """`device.type == "cuda"`, `"cuda" in name`, `torch.cuda.device_count() > 0`,

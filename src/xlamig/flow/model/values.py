@@ -256,7 +256,7 @@ class Values:
 
     def _call(self, node: ir.Call, scope: Scope, depth: int) -> Known:
         dotted = self.names.dotted(node.func, scope)
-        if (test := self._cuda.call(node, dotted)) is not None:
+        if (test := self._cuda.call(node, dotted, scope)) is not None:
             return test
         if dotted in _XLA_DEVICES:
             return Known(Value("device", "xla"))

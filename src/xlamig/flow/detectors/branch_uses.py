@@ -11,7 +11,7 @@ from xlamig.flow.model.scopes import path_of
 from xlamig.knowledge import values as table
 
 LOGS = re.compile(
-    r"^print$|(?:^|\.)(?:log\w*|debug|info|warning|add_(?:scalar|image|histogram|text)s?|set_postfix\w*"
+    r"^print$|(?:^|\.)(?:log\w*|debug|info|warning|add_(?:scalar|image|histogram|text|metric)s?|set_postfix\w*"
     r"|set_description\w*|write_(?:scalar|image)s?|plot|imshow)$|(?:^|[._])(?:wandb|writer|logger)\."
 )
 _COUNTS = re.compile(r"^(?:n|num|cnt|count)_|(?:^|_)(?:num|cnt|count)s?$")

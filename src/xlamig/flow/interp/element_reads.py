@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 
 from xlamig import ir
@@ -100,7 +100,7 @@ def _elements(
     for part in ir.walk(node):
         match part:
             case ir.Subscript(value=base, index=index) if any(names_in(one) & counters for one in index):
-                if _is_kept_tensor(m, base, stored):
+                if _is_kept_tensor(m, base, stored) and not _has_keys(m, base, index, counters):
                     return path_of(base) or short(m.source(base))
             case ir.Name(id=name) if name in counters:
                 for source in _sources(headers, name):
@@ -118,6 +118,13 @@ def _is_kept_tensor(m: State, base: ir.Expr, stored: Set[str]) -> bool:
     if listed is not None:
         value = element_of(value) if value is not None and value.kind == "sequence" else None
     return value is not None and value.kind == "tensor" and value.place != "host"
+
+
+def _has_keys(m: State, base: ir.Expr, index: Sequence[ir.Expr], counters: Set[str]) -> bool:
+    """Return whether what may be a mapping is asked for what no loop counts: its keys, most likely."""
+    value = m.env.get(path_of(base))
+    counted = (m.env.get(name) for one in index for name in names_in(one) & counters)
+    return value is not None and value.loose and any(one is None or one.kind != "number" for one in counted)
 
 
 def _list_of(base: ir.Expr) -> ir.Expr | None:

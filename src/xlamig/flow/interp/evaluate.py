@@ -150,7 +150,8 @@ class Evaluator:
         if name in table.names("attributes", "shape"):
             return sizes_of(owner)
         if name == "device":
-            return AbstractValue("device", owner.place or "either", sure=owner.sure)
+            asked = Mark.ASKED if owner.place == "host" else None
+            return AbstractValue("device", owner.place or "either", sure=owner.sure, trait=asked)
         if name == "dtype":
             return AbstractValue("dtype")
         if name in table.names("attributes", "number") or name.startswith("is_"):

@@ -18,6 +18,7 @@ from xlamig.flow.interp.domain import (
     AbstractValue,
     Mark,
     Residence,
+    Trait,
     decisive,
     element_of,
     join,
@@ -207,7 +208,7 @@ class Operators:
             cause=worse.cause,
             loop=worse.loop if worse.cause else 0,
             ref=worse.ref if worse.cause == VARIED else None,
-            trait=Mark.NAN if Mark.NAN in (left.trait, right.trait) and op in _OF_MASKS else None,
+            trait=_trait(op, left, right),
             source=left.source if left.source == right.source and op in _OF_MASKS else "",
             const=combined_const(left, right),
             why=lead.why,
@@ -282,6 +283,15 @@ def joined_place(one: Residence, other: Residence) -> Residence:
     if "device" in (one, other):
         return "device"
     return join_place(one, other)
+
+
+def _trait(op: str, left: AbstractValue, right: AbstractValue) -> Trait | None:
+    """Return the mark of what two tensors are combined to."""
+    traits = (left.trait, right.trait)
+    if Mark.NAN in traits and op in _OF_MASKS:
+        return Mark.NAN
+    apart = {left.place, right.place} == {"host", "device"} and not (left.scalar or right.scalar)
+    return Mark.MIXED if apart or Mark.MIXED in traits else None
 
 
 def _operands_of_format(node: ir.Node, count: int) -> Sequence[ir.Node]:

@@ -45,6 +45,8 @@ class Transfers:
             place = "either" if somewhere else owner.place
             return owner.replace(place=place, dtype=dtype or owner.dtype, trait=trait)
         if target.place == "host":
+            if target.trait is Mark.ASKED and owner.trait is Mark.MIXED:
+                return owner
             if sureness(owner):
                 assert isinstance(node.func, ir.Attribute)
                 self.reads.host(node, owner, "copy", f"Tensor.{name}", node.func.value)

@@ -18,6 +18,7 @@ class Mark(Enum):
     CONSTANT = "constant"  # is the same every step
     LEAF = "leaf"  # made with requires_grad=True
     LENGTHS = "lengths"  # of several sequences
+    MIXED = "mixed"  # computed from one tensor of the host and one of the device: one place is wrong
     NAN = "nan"  # computed by isnan and the like
     PARAMETER = "parameter"
     SORTED_INDEX = "sorted-index"  # an index as `sort`, `argsort`, `topk` or `max(dim)` returns it
@@ -43,6 +44,7 @@ class Mark(Enum):
     SHAPE_REST = "shape-rest"  # of a tensor, without its first dimensions
     SLICE = "slice"
     # others
+    ASKED = "asked"  # the device of a tensor on the host
     AWAITS_MOVE = "awaits-move"  # is on the host until the program moves it, or what it makes of it
     COMPARED = "compared"  # a comparison of what may be a tensor: where it indexes, it is a mask
     COMPILED = "compiled"  # a function or module in torch_xla.compile

@@ -11,11 +11,11 @@ from typing import Literal
 from xlamig import ir
 from xlamig.facts import ApiUse, Argument, Span, Value, Why
 from xlamig.findings import Confidence
+from xlamig.flow.detectors.before_launch import before_launch
 from xlamig.flow.detectors.frozen_norms import frozen_norm
 from xlamig.flow.detectors.in_scope import device_in_scope
 from xlamig.flow.detectors.module_calls import called_with
 from xlamig.flow.detectors.proofs import (
-    before_launch,
     data_parallel,
     moved_later,
     on_all_ranks,

@@ -57,16 +57,6 @@ def data_parallel(name: str, node: ir.Call, place: CodeContext, analysis: Analys
     return found
 
 
-def before_launch(name: str, node: ir.Call, place: CodeContext, analysis: Analysis) -> Mapping[str, str]:
-    """The proof "launches": the function that asks how many devices there are starts the processes itself."""
-    if name not in table.names("program", "counts"):
-        return {}
-    calls = (n for n in ir.walk(place.scope.node or analysis.module) if isinstance(n, ir.Call))
-    launches = table.names("program", "launches")
-    started = any(analysis.names.dotted(call.func, place.scope) in launches for call in calls)
-    return {"launches": "yes"} if started else {}
-
-
 def on_all_ranks(name: str, node: ir.Call, place: CodeContext, analysis: Analysis) -> Mapping[str, str]:
     """The proof "both-branches": the other branch of a test calls the collective too."""
     if name not in table.names("collectives", "calls"):

@@ -23,6 +23,7 @@ from xlamig.flow.interp.domain import (
     map_sequence,
     tensors_in,
 )
+from xlamig.flow.interp.earlier_iterations import read_first
 from xlamig.flow.interp.frames import STEPS, Env, Loop, copy_env
 from xlamig.flow.interp.growth import record_growth
 from xlamig.flow.interp.loop_kinds import header_of
@@ -65,7 +66,9 @@ class LoopValues:
         heads = copy_env(before)
         for name, thing in after.items():
             old = before.get(name)
-            if old is None or old is thing:
+            if old is None and thing.kind == "tensor" and name in read_first(loop.node):
+                old = thing
+            elif old is None or old is thing:
                 continue
             heads[name] = self._carried(name, old, thing, loop)
         return heads

@@ -18,6 +18,11 @@ def branches(source: str) -> list[str]:
     [
         "x = y.is_cuda",
         "if x.is_cuda: pass",
+        "if i >= 0 and opt.device.type == 'cuda': opt.device = torch.device(f'cuda:{i}')",
+        "if device.type == 'cuda':\n torch.cuda.set_device(rank)\n device = torch.device('cuda', rank)",
+        "if 'cuda' in str(device): device = f'cuda:{rank}'",
+        "if str(args.device).startswith('cuda'): args.device = f'cuda:{rank}'",
+        "d = torch.device('cuda', rank) if d.type == 'cuda' else d",
         "if x.is_cuda: torch.cuda.synchronize()",
         "if x.is_cuda:\n torch.cuda.synchronize()\n print(torch.cuda.max_memory_allocated() / 2**20)",
         "if x.is_cuda: d.setdefault('a', []).append(torch.cuda.max_memory_allocated() / 2**20)",
@@ -78,6 +83,14 @@ def test_no_branch(source: str) -> None:
     ("source", "found"),
     [
         ("if x.is_cuda: f(x)", "if is-cuda cuda none"),
+        ("if d.type == 'cuda': e = torch.device('cuda', i)", "if type cuda none"),
+        ("if d.type == 'cuda':\n d = torch.device('cuda', i)\n f(x)", "if type cuda none"),
+        ("if d.type == 'cuda': d = torch.device('cuda', i)\nelse: raise E", "if type cuda raise"),
+        (
+            "if d.type == 'cuda': d = torch.device('cuda', i)\nelse: d = torch.device('cpu')",
+            "if type cuda cpu",
+        ),
+        ("d = torch.device('cuda', i) if d.type == 'cuda' else None", "ternary type cuda none"),
         ("if x.is_cuda: # not on XLA\n f(x) # TPU: to do", "if is-cuda cuda none"),
         ("if x.is_cuda: f(x)\nelse: pass", "if is-cuda cuda none"),
         ("if x.is_cuda: v, w = v.cuda(), w.cuda()\nw = w.type_as(x)", "if is-cuda cuda none"),

@@ -119,3 +119,52 @@ def replaces(test: ir.Expr, block: ir.Block) -> bool:
     path = path_of(test.left) if isinstance(test, ir.Compare) else ""
     targets = (t for s in block if isinstance(s, ir.Assign) for t in s.targets)
     return bool(path) and any(path_of(target) == path for target in targets)
+
+
+def chooses_gpu(test: ir.Expr, block: ir.Block) -> bool:
+    """Return whether a block does nothing but choose which GPU the device is that a test compares: a process
+    on XLA has one device."""
+    devices = frozenset(tested_devices(test))
+    return bool(devices and block) and all(_sets_gpu(statement, devices) for statement in block)
+
+
+def tested_devices(test: ir.Expr) -> Iterator[str]:
+    """Yield the paths of the devices that a test compares: `args.device` of `args.device.type == "cuda"`."""
+    match test:
+        case ir.Bool(values=values):
+            for value in values:
+                yield from tested_devices(value)
+        case ir.Compare(left=ir.Attribute(value=device, attr="type")) if path := path_of(device):
+            yield path
+        case ir.Compare(left=left, comparators=(right, *_)):
+            yield from filter(None, (path_of(_in_text(side)) for side in (left, right)))
+        case ir.Call(func=ir.Attribute(value=device, attr="startswith")) if path := path_of(_in_text(device)):
+            yield path
+
+
+def _in_text(node: ir.Expr) -> ir.Expr:
+    """Return `device` of `str(device)`; other expressions as they are."""
+    match node:
+        case ir.Call(func=ir.Name(id="str"), args=(ir.Arg(value=inner),)):
+            return inner
+    return node
+
+
+def is_gpu(node: ir.Expr) -> bool:
+    """Return whether an expression makes a device: `torch.device("cuda", rank)`, `f"cuda:{rank}"`."""
+    match node:
+        case ir.FString() | ir.Const(value=str()):
+            return True
+        case ir.Call(func=func):
+            return path_of(func).rpartition(".")[2] == "device"
+    return False
+
+
+def _sets_gpu(statement: ir.Stmt, devices: frozenset[str]) -> bool:
+    """Return whether a statement sets one of the devices to a GPU, or makes it the current one."""
+    match statement:
+        case ir.Assign(targets=(target,), value=value):
+            return path_of(target) in devices and is_gpu(value)
+        case ir.ExprStmt(value=ir.Call(func=func)):
+            return path_of(func) == "torch.cuda.set_device"
+    return False

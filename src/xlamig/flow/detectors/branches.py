@@ -11,11 +11,14 @@ from xlamig.facts import DeviceChoice, Span
 from xlamig.flow.detectors.blocks import (
     acts,
     adds,
+    chooses_gpu,
     follows_tensor,
     function_called,
+    is_gpu,
     leaves,
     owner_of,
     replaces,
+    tested_devices,
     without_pass,
     words,
 )
@@ -79,6 +82,8 @@ class Branches:
             return
         if replaces(node.test, on_cuda):
             return
+        if chooses_gpu(node.test, on_cuda) and self._does(other, place.scope) == "none":
+            return
         head = ir.Name(node.start, node.test.end, "if")
         result: Result = "move" if only_moves(on_cuda, place.scope, self.analysis.text) else "unknown"
         if result == "move" and other and only_moves(other, place.scope, self.analysis.text):
@@ -94,6 +99,8 @@ class Branches:
             return
         on_cuda, other = (node.body, node.orelse) if asked[2] else (node.orelse, node.body)
         if not self._is_for_cuda(asked, (on_cuda,)) or not self._computes(on_cuda, place.scope):
+            return
+        if path_of(other) in tested_devices(node.test) and is_gpu(on_cuda):
             return
         result = self._chosen(on_cuda, other)
         if result is not None:

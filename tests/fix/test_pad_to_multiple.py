@@ -58,7 +58,6 @@ def fixed(made: str, more: str = "", step: str = STEP) -> list[str]:
         ("pad_sequence([s['x'] for s in samples], batch_first=True)", 1, "0"),
         ("pad_sequence(samples, batch_first=first)", None, None),
         ("pad_sequence(samples, batch_first=True, padding_side='left')", None, None),
-        ("pad_sequence(samples, batch_first=True).long()", None, None),
     ],
 )
 def test_a_batch_is_padded_below(made: str, axis: int | None, value: str | None) -> None:
@@ -136,3 +135,35 @@ def test_another_file_says_what_becomes_of_the_padding(
     lines = [line for file in outcome.files for line in file.new.splitlines() if "functional.pad(" in line]
     assert len(lines) == padded
     assert not engine.fix([Path()], options, frozenset({"safe"}), write=False).files
+
+
+NAMED = "[0, 0] * ({0}.dim() - 2) + [0, -{0}.size(1) % 128], value=0)"
+
+
+@pytest.mark.parametrize(
+    ("line", "written"),
+    [
+        ("return pad_sequence(samples, True) if samples else None", ""),
+        ("return (lambda: pad_sequence(samples, batch_first=True))()", ""),
+        ("return [pad_sequence(s, batch_first=True) for s in samples]", ""),
+        ("return pad_sequence(samples, batch_first=True)", "return padded"),
+        ("return pad_sequence(samples, batch_first=True).long(), mask", "return padded.long(), mask"),
+        ("return {'x': pad_sequence(samples, batch_first=True)}", "return {'x': padded}"),
+        (
+            "samples = {'x': pad_sequence(samples, batch_first=True)}\n    return samples",
+            "samples = {'x': padded}",
+        ),
+    ],
+)
+def test_a_result_without_a_name_gets_one(line: str, written: str) -> None:
+    more = f"mask = [s != 0 for s in samples]\n    {line}"
+    call = "pad_sequence(samples, batch_first=True)"
+    padded = f"padded = torch.nn.functional.pad(padded, {NAMED.format('padded')}"
+    found = fixed("None", more, "loss = net(batch, batch != 0)")
+    assert found == ([f"padded = {call}", padded, written] if written else [])
+
+
+def test_each_of_two_results_gets_its_name() -> None:
+    line = "return pad_sequence(samples, batch_first=True), pad_sequence(mask, batch_first=True)"
+    found = fixed("None", f"mask = [s != 0 for s in samples]\n    {line}", "loss = net(*batch)")
+    assert found[-1] == "return padded, padded2" and len(found) == 5

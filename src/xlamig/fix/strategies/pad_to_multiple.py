@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from xlamig import ir
 from xlamig.facts import ApiUse, Fact
+from xlamig.findings import Edit
 from xlamig.fix.context import Draft, FixContext, FixDeclined, Options
-from xlamig.fix.imports import ensure_module
+from xlamig.fix.imports import ensure_module, insert_beside, line_start
 from xlamig.fix.insertion import insert_after
-from xlamig.fix.names import last_name
+from xlamig.fix.names import last_name, names_bound, names_read
 from xlamig.fix.scopes import dotted_name, function_around, path_to
 
 _PACKED = {"pack_padded_sequence", "pad_packed_sequence"}  # know the true lengths, and give them back
@@ -22,18 +23,22 @@ def pad_to_multiple(fact: Fact, options: Options, context: FixContext) -> Draft 
     if not isinstance(fact, ApiUse) or not fact.complete:
         return None
     path = path_to(context.module, *fact.parts["call"])
-    match path[-2:]:
-        case [ir.Assign(targets=(target,)) as statement, ir.Call() as call] if statement.value is call:
-            name = dotted_name(target)
+    call, owner = path[-1], function_around(path)
+    if not isinstance(call, ir.Call):
+        return None
+    match path[-2]:
+        case ir.Assign(targets=(target,), value=made) as statement if made is call and dotted_name(target):
+            name, above = dotted_name(target), None
         case _:
-            return None
+            name, above = _free_name(owner), _statement_around(path)
+            if above is None:
+                return None
     given = {arg.keyword: arg.value for arg in call.args[1:]}
     first = given.pop("batch_first", ir.Const(0, 0, False))
     value = given.pop("padding_value", None)
     if not name.strip(".") or name.startswith(".") or given or not isinstance(first, ir.Const):
         return None
     padding = context.text_of(value) if value else "0"
-    owner = function_around(path)
     if why := _reason_against(context, owner, padding):
         raise FixDeclined(why)
     torch = ensure_module(context, "torch", fact.span)
@@ -43,10 +48,38 @@ def pad_to_multiple(fact: Fact, options: Options, context: FixContext) -> Draft 
     length = f"-{name}.size({axis}) % {options['multiple']}"
     amounts = f"[0, 0] * ({name}.dim() - {axis + 1}) + [0, {length}]"
     line = f"{name} = {torch.name}.nn.functional.pad({name}, {amounts}, value={padding})"
-    added = insert_after(context, statement, [line])
-    if added is None:
+    if above is None:
+        added = insert_after(context, statement, [line])
+        edits: tuple[Edit, ...] = (added,) if added else ()
+    else:
+        edits = _moved_above(context, above, call, name, line)
+    if not edits:
         return None
-    return Draft(f"Pad `{name}` to a multiple of {options['multiple']}", (*torch.edits, added))
+    return Draft(f"Pad `{name}` to a multiple of {options['multiple']}", (*torch.edits, *edits))
+
+
+def _free_name(owner: ir.Node) -> str:
+    names = {name for node in ir.walk(owner) for name in (*names_read(node), *names_bound(node))}
+    return next(name for name in ("padded", *(f"padded{n}" for n in range(2, 99))) if name not in names)
+
+
+def _statement_around(path: Sequence[ir.Node]) -> ir.Stmt | None:
+    """Return the simple statement that always runs the last node of a path, and runs it once."""
+    index = max(i for i, node in enumerate(path) if isinstance(node, ir.Stmt))
+    inside = any(isinstance(n, ir.Lambda | ir.Comprehension | ir.IfExp | ir.Bool) for n in path[index:])
+    statement = path[index]
+    return statement if isinstance(statement, ir.Return | ir.Assign | ir.ExprStmt) and not inside else None
+
+
+def _moved_above(
+    context: FixContext, statement: ir.Stmt, call: ir.Call, name: str, line: str
+) -> tuple[Edit, ...]:
+    """Return the edits that give the result of a call a name above its statement, and pad it there."""
+    text = context.source.text
+    indent = text[line_start(text, statement.start) : statement.start]
+    lines = f"{name} = {context.text_of(call)}{context.module.newline}{indent}{line}"
+    added = insert_beside(context, lines, statement)
+    return (added, context.edit(call.start, call.end, name)) if added else ()
 
 
 def _reason_against(context: FixContext, owner: ir.Node, padding: str) -> str:

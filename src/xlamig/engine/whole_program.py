@@ -181,8 +181,8 @@ class WholeProgram:
         )
 
     def _padding(self, source: Source, text: SourceText) -> tuple[str, ...]:
-        """Return what other files of its programs do about padding; asked of a file that pads."""
-        if "pad_sequence" not in text.text:
+        """Return what other files of its programs do about padding; asked of a file that may pad."""
+        if "pad_sequence" not in text.text and "max(" not in text.text:
             return ()
         others = (self.modules[name] for name in self.index.programs_with(source.module) - {source.module})
         return tuple(sorted({clue for one in others if one.loaded for clue in one.loaded.clues.padding}))

@@ -142,6 +142,11 @@ STRATEGIES: Mapping[str, StrategyInfo] = MappingProxyType(
             },
             (("source",),),
         ),
+        "round-up-longest": StrategyInfo(
+            "rounds the length of the longest sample up to a multiple of {multiple}",
+            {"multiple": _VALUE},
+            (("multiple",),),
+        ),
         "run-on-host": StrategyInfo("runs the function on copies of its tensors on the host"),
         "seed-xla": StrategyInfo("adds `torch_xla.manual_seed` below the statement"),
         "stack-scalars": StrategyInfo("stacks the scalars on the device instead of reading each"),

@@ -50,6 +50,7 @@ from xlamig.fix.strategies.read_where_used import read_where_used
 from xlamig.fix.strategies.rename import rename_api
 from xlamig.fix.strategies.replace_part import replace_part
 from xlamig.fix.strategies.rewrite_call import rewrite_call
+from xlamig.fix.strategies.round_up_longest import round_up_longest
 from xlamig.fix.strategies.run_on_host import run_on_host
 from xlamig.fix.strategies.scalars import stack_scalars
 from xlamig.fix.strategies.seed import seed_xla
@@ -118,6 +119,7 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
         "replace-argument": replace_argument,
         "replace-part": replace_part,
         "rewrite-call": rewrite_call,
+        "round-up-longest": round_up_longest,
         "run-on-host": run_on_host,
         "seed-xla": seed_xla,
         "stack-scalars": stack_scalars,

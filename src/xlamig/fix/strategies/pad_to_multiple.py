@@ -39,7 +39,10 @@ def pad_to_multiple(fact: Fact, options: Options, context: FixContext) -> Draft 
     if not name.strip(".") or name.startswith(".") or given or not isinstance(first, ir.Const):
         return None
     padding = context.text_of(value) if value else "0"
-    if why := _reason_against(context, owner, padding):
+    called = {last_name(node.func) for node in ir.walk(owner) if isinstance(node, ir.Call)}
+    if "max" in called:
+        raise FixDeclined("something else has the length of the longest sample")
+    if why := reason_against(context, padding):
         raise FixDeclined(why)
     torch = ensure_module(context, "torch", fact.span)
     if torch is None:
@@ -82,10 +85,9 @@ def _moved_above(
     return (added, context.edit(call.start, call.end, name)) if added else ()
 
 
-def _reason_against(context: FixContext, owner: ir.Node, padding: str) -> str:
+def reason_against(context: FixContext, padding: str) -> str:
     """Return why more padding may change results or fail; "" if nothing shows that."""
-    called = {last_name(node.func) for node in ir.walk(owner) if isinstance(node, ir.Call)}
-    if "max" in called or "longest" in context.padding:
+    if "longest" in context.padding or any(map(_takes_longest, _calls(context.module))):
         return "something else has the length of the longest sample"
     names = set(_names(context.module))
     if names & _PACKED or "packs" in context.padding:
@@ -94,12 +96,30 @@ def _reason_against(context: FixContext, owner: ir.Node, padding: str) -> str:
         "mask" in name or name in ("ignore_index", "padding_idx") for name in names
     )
     compared = any(
-        context.text_of(side) == padding
+        context.text_of(side) == padding or "pad" in last_name(side).lower()
         for node in ir.walk(context.module)
         if isinstance(node, ir.Compare)
         for side in node.comparators
     )
     return "" if masks or compared else "nothing in the program masks the padding"
+
+
+def _calls(module: ir.Module) -> Iterator[tuple[ir.Call, bool]]:
+    """Yield the calls of a file, each with whether it stands in a `forward`."""
+    forwards = [n for n in ir.walk(module) if isinstance(n, ir.FunctionDef) and n.name == "forward"]
+    inside = {id(node) for forward in forwards for node in ir.walk(forward)}
+    yield from ((n, id(n) in inside) for n in ir.walk(module) if isinstance(n, ir.Call))
+
+
+def _takes_longest(call: tuple[ir.Call, bool]) -> bool:
+    """Return whether a call is `lengths.max()` or `torch.max(lengths)`, or any such `max` in a `forward`."""
+    node, in_forward = call
+    func = node.func
+    if last_name(func) not in ("max", "amax") or not (in_forward or isinstance(func, ir.Attribute)):
+        return False
+    parts = (func.value if isinstance(func, ir.Attribute) else None, *(arg.value for arg in node.args))
+    named = (last_name(part) for part in parts if part is not None)
+    return any("len" in name for name in named)
 
 
 def _names(module: ir.Module) -> Iterator[str]:

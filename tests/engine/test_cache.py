@@ -383,6 +383,8 @@ CHANGED: dict[str, Any] = {
     "unmentioned": ("f",),
     "off": (("f", "kind == 'log'"),),
     "switches": (("use_x", "off"),),
+    "devices": (("device", "conf.yaml"),),
+    "elsewhere": ("masks",),
     "kernels": ((3, "a.cu"),),
 }
 

@@ -24,9 +24,12 @@ _DYNAMIC = Phrases(
         r"\b(?:import_module|__import__|spec_from_file_location|find_spec|(?:iter|walk)_(?:modules|packages))\("
     ),
 )
-_OF_PADDING = {
+_HABITS = {
     "masks": Phrases(("mask", "ignore_index", "padding_idx"), re.compile("mask|ignore_index|padding_idx")),
     "packs": Phrases(("padded_sequence", "run_padded"), re.compile("padded_sequence|run_padded")),
+    "types": Phrases(
+        (".type(", "isinstance("), re.compile(r"\.type\(\w+\)|\bisinstance\([\w.]+, \w*Tensor\)")
+    ),
     "longest": Phrases(
         ("max",), re.compile(r"\bmax\((?:map\()?\W*(?:\w+\.)*\w*len|len\w*(?:\.\w+\(\))*\.a?max\(")
     ),
@@ -44,7 +47,8 @@ class Clues(NamedTuple):
     """A module that `exports` is a script that only exports a model, one that `computes_imports` may import
     by names which it computes, all of them inside of the packages `within` where that is known, "" for its
     own; `quoted` are the pairs in its strings, `configured` the parts of the configuration that it makes
-    objects of. `padding`: it masks or packs sequences, or computes the longest of several lengths."""
+    objects of. `habits`: it masks or packs sequences, computes the longest of several lengths, or converts
+    tensors to a type with a name ("types")."""
 
     trains: bool = False
     evaluates: bool = False
@@ -53,7 +57,7 @@ class Clues(NamedTuple):
     within: tuple[str, ...] = ()
     quoted: frozenset[Pair] = frozenset()
     configured: tuple[str, ...] = ()
-    padding: frozenset[str] = frozenset()
+    habits: frozenset[str] = frozenset()
 
 
 NO_CLUES = Clues()
@@ -69,7 +73,7 @@ def clues_of(text: str) -> Clues:
         _packages_in(text),
         pairs_in(_QUOTED.findall(text)),
         _configured_in(text),
-        frozenset(clue for clue, phrases in _OF_PADDING.items() if phrases.are_in(text)),
+        frozenset(clue for clue, phrases in _HABITS.items() if phrases.are_in(text)),
     )
 
 

@@ -52,7 +52,7 @@ class AnalyseJob:
     off: tuple[tuple[str, str], ...] = ()  # those that only code mentions which never runs, and its test
     switches: tuple[tuple[str, State], ...] = ()  # of the options that it tests, those that nothing changes
     devices: tuple[tuple[str, str], ...] = ()  # settings that are CUDA devices in a file, see device_settings
-    padding: tuple[str, ...] = ()  # what other files of its programs do about padding, see Clues
+    elsewhere: tuple[str, ...] = ()  # the habits of other files of its programs, see Clues
 
     def key(self, loaded: str, seals: str, session: str) -> str:
         """The key of the result. The key of the first stage says what the tree and the native summary are,

@@ -219,5 +219,5 @@ def _fix_context(job: AnalyseJob, module: ir.Module | None) -> FixContext:
         job.home,
         job.exposes,
         job.unread,
-        job.padding,
+        job.elsewhere,
     )

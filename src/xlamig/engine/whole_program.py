@@ -33,6 +33,7 @@ from xlamig.source.text import SourceText
 Seals = MutableMapping[tuple[str, frozenset[str]], tuple[Interface, str]]
 """Digests of the interfaces that can change what a file means, by its name and the modules of the objects
 that its classes hold; with its own interface."""
+_ASKS_ELSEWHERE = ("pad_sequence", "max(", "Tensor if")
 
 
 @dataclass(slots=True)
@@ -94,7 +95,7 @@ class WholeProgram:
             self.unreached.off.get(source.file.name, ()),
             self._switches(source, loaded),
             settings_in(text.text, self.devices),
-            self._padding(source, text),
+            self._elsewhere(source, text),
         )
 
     def with_edits(self, edited: Iterable[Source]) -> WholeProgram:
@@ -180,12 +181,13 @@ class WholeProgram:
             for sink in sinks
         )
 
-    def _padding(self, source: Source, text: SourceText) -> tuple[str, ...]:
-        """Return what other files of its programs do about padding; asked of a file that may pad."""
-        if "pad_sequence" not in text.text and "max(" not in text.text:
+    def _elsewhere(self, source: Source, text: SourceText) -> tuple[str, ...]:
+        """Return the habits of other files of its programs; asked of a file that may pad, or make tensors of
+        a type of CUDA."""
+        if not any(word in text.text for word in _ASKS_ELSEWHERE):
             return ()
         others = (self.modules[name] for name in self.index.programs_with(source.module) - {source.module})
-        return tuple(sorted({clue for one in others if one.loaded for clue in one.loaded.clues.padding}))
+        return tuple(sorted({clue for one in others if one.loaded for clue in one.loaded.clues.habits}))
 
     # ------------------------------------------------------------------ digests
 

@@ -19,9 +19,9 @@ from xlamig.source.text import SourceText
 class FixContext:
     """The file a fix is for. `package_root` is the folder of its top package, None for a script; `home`
     is where it imports the helper from, None where it has to do without; `exposes` are the places that
-    raise once the program chooses XLA; `unread` is a file of the program that was not read; `padding` says
-    what its other files do about padding: "masks", "packs", "longest" where one computes the greatest of
-    several lengths."""
+    raise once the program chooses XLA; `unread` is a file of the program that was not read; `elsewhere`
+    says what its other files do, where a fix may ask: "masks" and "packs" padded sequences, computes the
+    "longest" of several lengths, converts to named "types"."""
 
     source: SourceText
     module: ir.Module
@@ -31,7 +31,7 @@ class FixContext:
     home: Scope | None = None
     exposes: tuple[str, ...] = ()
     unread: str = ""
-    padding: tuple[str, ...] = ()
+    elsewhere: tuple[str, ...] = ()
 
     def text(self, span: Span) -> str:
         return self.source.text[span[0] : span[1]]

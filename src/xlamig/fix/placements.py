@@ -16,6 +16,7 @@ from xlamig.fix.strategies.device_literal import device_text
 from xlamig.knowledge import values
 
 _CUDA = re.compile(r"cuda(?::\d+)?")
+_ASK_TYPES = frozenset({"isinstance", "issubclass", "print", "str", "repr", "type"})
 Device = Callable[[Span, str], Expression]
 """The device at a place, with the index of the CUDA device that was meant."""
 
@@ -177,8 +178,22 @@ class Placements:
                     self._creation(call)
                 case [*_, ir.Call() as call, ir.Arg(), _] if _converts(call):
                     self._conversion(call, name)
+                case [*_, ir.Call() as call, ir.Arg(star=""), _] if self.trusting and self._may_call(call):
+                    device = self._use((use.start, use.end), "")
+                    self._edit((use.start, use.end), f"lambda *data: {alias}(*data).to({device})")
                 case _:
                     raise FixDeclined(f"`{alias}` is passed on")
+
+    def _may_call(self, call: ir.Call) -> bool:
+        """Return whether a function that is given a tensor type may only call it: nothing in the program
+        converts to a type by a name that is a parameter, or asks what has one."""
+        nodes = list(ir.walk(self.context.module))
+        parameters = {node.name for node in nodes if isinstance(node, ir.Param)}
+        named = [node.args[0].value for node in nodes if isinstance(node, ir.Call) and _converts(node)]
+        theirs = any(isinstance(value, ir.Name) and value.id in parameters for value in named)
+        function = dotted_name(call.func)
+        ours = function and not function.startswith(("torch.", ".")) and function not in _ASK_TYPES
+        return bool(ours) and not theirs and "types" not in self.context.elsewhere
 
     def _creation(self, call: ir.Call) -> None:
         """`Tensor(n, m)` and `Tensor(array)`: on the host, then moved. A tensor on the device is refused."""

@@ -87,12 +87,12 @@ def _moved_above(
 
 def reason_against(context: FixContext, padding: str) -> str:
     """Return why more padding may change results or fail; "" if nothing shows that."""
-    if "longest" in context.padding or any(map(_takes_longest, _calls(context.module))):
+    if "longest" in context.elsewhere or any(map(_takes_longest, _calls(context.module))):
         return "something else has the length of the longest sample"
     names = set(_names(context.module))
-    if names & _PACKED or "packs" in context.padding:
+    if names & _PACKED or "packs" in context.elsewhere:
         return "packed sequences keep the true lengths"
-    masks = "masks" in context.padding or any(
+    masks = "masks" in context.elsewhere or any(
         "mask" in name or name in ("ignore_index", "padding_idx") for name in names
     )
     compared = any(

@@ -102,6 +102,34 @@ def test_a_forward_pass_calls_what_it_inherits() -> None:
     assert found == ["helpers.Mixin.pad", "helpers.Mixin.prepare", "model.Net.forward"]
 
 
+BASE = """
+from torch import nn
+class Detector(nn.Module):
+    def __init__(self): self.reset()
+    def forward(self, x): return self.detect(x)
+    def detect(self, x): raise NotImplementedError
+    def reset(self): pass
+class Between(Detector): pass
+"""
+HEIRS = """
+import torch
+from base import Between
+class Heir(Between):
+    def __init__(self): super().__init__()
+    def detect(self, x): return decode(x)
+    def reset(self): pass
+    def show(self, x): pass
+class Other:
+    def detect(self, x): pass
+def decode(x): return x
+"""
+
+
+def test_a_step_calls_what_replaces_a_method_that_a_base_calls() -> None:
+    found = called(base=BASE, heirs=HEIRS)
+    assert [name for name in found if name.startswith("heirs")] == ["heirs.Heir.detect", "heirs.decode"]
+
+
 def test_functions_that_call_each_other_end() -> None:
     a = "import torch, b\ndef f(x): b.g(x)"
     b = "import torch, a\ndef g(x): a.f(x)"

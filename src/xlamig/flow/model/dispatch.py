@@ -1,4 +1,4 @@
-"""Methods that a class calls by a text: `getattr(self, "_" + mode)(x)`."""
+"""Methods that a class calls by a text, as `getattr(self, "_" + mode)(x)`, and those that replace others."""
 
 from __future__ import annotations
 
@@ -67,25 +67,43 @@ def dispatched(
     return found
 
 
+def overriding(classes: Mapping[_Place, KnownClass], locate: _Locate) -> Mapping[_Place, list[_Place]]:
+    """Return the methods of classes below that replace each method: what calls it on its own object calls
+    them on theirs."""
+    found: dict[_Place, list[_Place]] = {}
+    for one, known in classes.items():
+        own = {name for name in known.methods if not name.startswith("__")}
+        for module, base in _lineage(one, classes, locate) - {one} if own else ():
+            for name in own.intersection(classes[module, base].methods):
+                found.setdefault((module, f"{base}.{name}"), []).append((one[0], f"{one[1]}.{name}"))
+    return found
+
+
 def _heirs(
     bases: set[_Place], classes: Mapping[_Place, KnownClass], locate: _Locate
 ) -> Mapping[_Place, list[_Place]]:
     """Return each of some classes with those that inherit from it, itself first."""
-
-    def above(one: _Place) -> Iterator[_Place]:
-        module = one[0]
-        for base in classes[one].bases:
-            named = (module, base), locate(base, module), locate(f"{module}.{base}", module)
-            known = ((place[0], place[1].removesuffix(".__init__")) for place in named if place is not None)
-            yield from [place for place in known if place in classes][:1]
-
     found: dict[_Place, list[_Place]] = {base: [base] for base in bases}
     for one in classes:
-        lineage, waiting = {one}, [one]
-        while waiting:
-            new = [base for base in above(waiting.pop()) if base not in lineage]
-            lineage.update(new)
-            waiting += new
-        for base in (lineage - {one}) & bases:
+        for base in (_lineage(one, classes, locate) - {one}) & bases:
             found[base].append(one)
     return found
+
+
+def _lineage(one: _Place, classes: Mapping[_Place, KnownClass], locate: _Locate) -> set[_Place]:
+    """Return a class and those above it."""
+    found, waiting = {one}, [one]
+    while waiting:
+        new = [base for base in _above(waiting.pop(), classes, locate) if base not in found]
+        found.update(new)
+        waiting += new
+    return found
+
+
+def _above(one: _Place, classes: Mapping[_Place, KnownClass], locate: _Locate) -> Iterator[_Place]:
+    """Yield the classes that a class names as its bases."""
+    module = one[0]
+    for base in classes[one].bases:
+        named = (module, base), locate(base, module), locate(f"{module}.{base}", module)
+        known = ((place[0], place[1].removesuffix(".__init__")) for place in named if place is not None)
+        yield from [place for place in known if place in classes][:1]

@@ -9,7 +9,7 @@ from functools import cached_property
 
 from xlamig.flow.model.callers import Callers, callers_of
 from xlamig.flow.model.closure import closure
-from xlamig.flow.model.dispatch import KnownClass, dispatched
+from xlamig.flow.model.dispatch import KnownClass, dispatched, overriding
 from xlamig.flow.model.effects import Effect
 from xlamig.flow.model.exports import Interface
 from xlamig.flow.model.name_index import NameIndex
@@ -52,7 +52,11 @@ class ProjectIndex(NameIndex):
         """By module, what the others and itself call of it."""
         calls = {module: interface.calls for module, interface in self._interfaces.items()}
         parts = {module: interface.dispatch for module, interface in self._interfaces.items()}
-        return callers_of(calls, self.locate, dispatched(parts, self._classes, self.locate))
+        classes = self._classes
+        found = dict(dispatched(parts, classes, self.locate))
+        for method, others in overriding(classes, self.locate).items():
+            found[method] = [*found.get(method, ()), *others]
+        return callers_of(calls, self.locate, found)
 
     @property
     def _classes(self) -> Mapping[tuple[str, str], KnownClass]:

@@ -142,6 +142,12 @@ def indexed(source: str) -> list[str]:
         "torch.cuda.device(rank)",
         "to(rank)",
         "r = s\ns = r\nx.to(r)",
+        "x.to(devices[0])",
+        "x.to(gpu_ids)",
+        "x.to(gpu_ids[:1])",
+        "x.to(gpu_ids['first'])",
+        "x.to(ids[0])",
+        "x.to(word_ids[0])",
     ],
 )
 def test_no_rank_is_a_device(source: str) -> None:
@@ -155,6 +161,9 @@ def test_no_rank_is_a_device(source: str) -> None:
         ("x.to(args.local_rank)", "to cuda:* rank"),
         ("x.to(self.gpu_id, non_blocking=True)", "to cuda:* rank"),
         ("x.to(device=gpu)", "to cuda:* rank"),
+        ("x.to(opt.gpu_ids[0])", "to cuda:* rank"),
+        ("x.cuda(gpus[0])", "cuda cuda:* rank"),
+        ("x.cuda(self.device_ids[-1], non_blocking=True)", "cuda cuda:* rank"),
         ("def f(rank): x.to(rank)", "to cuda:* rank"),
         ("rank = 0\nx.to(rank)", "to cuda:* rank"),
         ("d = rank % torch.cuda.device_count()\nx.to(d)", "to cuda:* rank"),

@@ -33,11 +33,13 @@ GuardKind = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """A condition that has to hold for the place to run. `text` is its source, shortened."""
+    """A condition that has to hold for the place to run. `text` is its source, shortened; `called` if it
+    holds where the function is called, maybe in another file, which `span` does not show."""
 
     kind: GuardKind
     text: str
     span: Span
+    called: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,9 @@ from xlamig import ir
 from xlamig.facts import Interest
 from xlamig.flow.interp.summaries import summaries_of
 from xlamig.flow.model.absolute_imports import absolute_imports
-from xlamig.flow.model.callgraph import calls_of
+from xlamig.flow.model.callgraph import CallGraph
+from xlamig.flow.model.cuda_callers import NO_CUDA_CALLS
+from xlamig.flow.model.cuda_calls import cuda_calls_of
 from xlamig.flow.model.cuda_flags import placing_flags
 from xlamig.flow.model.device_names import may_choose_device
 from xlamig.flow.model.device_sinks import device_sinks
@@ -43,11 +45,14 @@ def interface_of(module: ir.Module, scopes: ScopeTable, text: str, pieces: Piece
             exports[exported] = export
     calls: Mapping[str, tuple[str, ...]] = {}
     summaries: Mapping[str, FunctionSummary] = {}
+    on_cuda = NO_CUDA_CALLS
     torch = has_torch(text)
     if torch:
         analysis = Analysis(module, text, names, values, has_torch=True)
         regions = Regions(analysis)
-        calls = calls_of(scopes, analysis, regions)
+        graph = CallGraph(scopes, analysis, regions)
+        calls = graph.calls(module)
+        on_cuda = cuda_calls_of(scopes, analysis, graph.called_name)
         summaries = summaries_of(scopes, analysis, regions)
     stars = tuple(scopes.module.stars)
     registries = registries_of(module, scopes, names, pieces)
@@ -69,6 +74,7 @@ def interface_of(module: ir.Module, scopes: ScopeTable, text: str, pieces: Piece
         tuple(sorted({*scopes.modules, *(b.dotted for b in _imported(scopes) if not b.block)})),
         placing_flags(module),
         dispatch_of(module, text) if torch else NO_DISPATCH,
+        on_cuda,
     )
 
 

@@ -109,6 +109,8 @@ def _continue_sentence(sentence: str) -> str:
 def explain(guard: Guard, row: int) -> str:
     if guard.kind == "optional-import":
         return f"this runs only if the import in line {row} succeeds"
+    if guard.called:
+        return f"a TPU does not run this: only code under `{guard.text}` calls the function"
     if guard.kind in _NOT_THERE:
         return f"a TPU does not run this: `{guard.text}` is false there (line {row})"
     if guard.kind == "unset":

@@ -8,8 +8,9 @@ from functools import cached_property
 from typing import NamedTuple
 
 from xlamig import ir
-from xlamig.facts import ContextTag, Fact, Span
+from xlamig.facts import ContextTag, Fact, Guard, Span
 from xlamig.flow.detectors.narrowing import Narrowing
+from xlamig.flow.model.callers import Callers
 from xlamig.flow.model.site import CodeContext
 from xlamig.flow.model.sole_callers import SoleCallers
 
@@ -23,12 +24,12 @@ class _Site(NamedTuple):
 
 
 class CallSites:
-    """The statements of a module, each with its surroundings; `first_rank` are the functions that are called
-    on one rank only, in whichever module."""
+    """The statements of a module, each with its surroundings; `callers` says which functions are called on
+    one rank only, and which for CUDA only, in whichever module."""
 
-    def __init__(self, narrowing: Narrowing, first_rank: frozenset[str]) -> None:
+    def __init__(self, narrowing: Narrowing, callers: Callers) -> None:
         self._narrowing = narrowing
-        self._first_rank = first_rank
+        self._first_rank, self._on_cuda = callers.first_rank, dict(callers.cuda)
         self._sites: list[_Site] = []
 
     def note(self, node: ir.Stmt, place: CodeContext) -> None:
@@ -43,8 +44,19 @@ class CallSites:
             fact = replace(fact, context=fact.context | {"rank-called"})
         for call, _ in chain:
             fact = self._narrowed_by(fact, call)
+        if self._on_cuda and (guard := self._guard_of_callers(fact)) is not None:
+            fact = replace(fact, guards=(guard, *fact.guards))
         calls = tuple(call for call, _ in chain)
         return replace(fact, callers=sole.of(fact.scope), calls=calls) if chain else fact
+
+    def _guard_of_callers(self, fact: Fact) -> Guard | None:
+        """Return the test around all calls of a function, or of one that the fact's function is inside of."""
+        if any(guard.kind == "cuda" for guard in fact.guards):
+            return None
+        parts = fact.scope.split(".")
+        around = (".".join(parts[:count]) for count in range(1, len(parts) + 1))
+        test = next((self._on_cuda[name] for name in around if name in self._on_cuda), "")
+        return Guard("cuda", test, fact.span, called=True) if test else None
 
     def _narrowed_by(self, fact: Fact, call: Span) -> Fact:
         site = self._around(call)

@@ -47,7 +47,7 @@ class Walk:
         self.scopes = scopes
         self.analysis = analysis
         self.narrowing = Narrowing(analysis)
-        self.call_sites = CallSites(self.narrowing, callers.first_rank)
+        self.call_sites = CallSites(self.narrowing, callers)
         self.regions = Regions(analysis, callers)
         self.interpretation = NOTHING_RUN
         self.visit = visit or NO_VISIT

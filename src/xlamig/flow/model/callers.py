@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
+from xlamig.flow.model.cuda_callers import CudaCalls, only_on_cuda
+
 STEP = ""
 """The caller, in the calls of a module, of what a step calls."""
 WORKERS = "<workers>"
@@ -35,7 +37,8 @@ class Callers(NamedTuple):
     `steps` are the functions that a step of any module calls, and a module that calls them, another than
     their own where there is one; `workers` are
     those that the workers of a loader call and nothing else does; `elsewhere` are those that other modules
-    call, also outside of steps; `samples` are the classes that only datasets make.
+    call, also outside of steps; `samples` are the classes that only datasets make; `cuda` are the functions
+    that only code for CUDA calls, each with the test.
     """
 
     steps: Mapping[str, str]
@@ -43,19 +46,39 @@ class Callers(NamedTuple):
     elsewhere: frozenset[str] = frozenset()
     samples: frozenset[str] = frozenset()
     first_rank: frozenset[str] = frozenset()
+    cuda: tuple[tuple[str, str], ...] = ()
 
 
 NO_CALLERS = Callers({}, frozenset())
 
 
-def callers_of(calls: _Calls, locate: _Locate, dispatched: _Dispatched = _NOTHING) -> Mapping[str, Callers]:
+def callers_of(
+    calls: _Calls,
+    locate: _Locate,
+    dispatched: _Dispatched = _NOTHING,
+    on_cuda: Mapping[str, CudaCalls] = MappingProxyType({}),
+) -> Mapping[str, Callers]:
     """Return the callers by module; `calls` maps each function of each module to its callees, `dispatched`
-    each method that calls others by a text to these."""
+    each method that calls others by a text to these, `on_cuda` are the calls of each module for CUDA."""
     graph = _Graph(calls, locate, dispatched)
-    steps, groups = graph.steps(), (graph.workers(), graph.elsewhere(), graph.samples(), graph.first_rank())
+    steps, elsewhere, first_rank = graph.steps(), graph.elsewhere(), graph.first_rank()
+    workers, samples = graph.workers(), graph.samples()
+    cuda = only_on_cuda(on_cuda, graph.callers, graph.place)
     return {
-        module: Callers(steps.get(module, {}), *(frozenset(group.get(module, ())) for group in groups))
-        for module in steps.keys() | {module for group in groups for module in group}
+        module: Callers(
+            steps.get(module, {}),
+            frozenset(workers.get(module, ())),
+            frozenset(elsewhere.get(module, ())),
+            frozenset(samples.get(module, ())),
+            frozenset(first_rank.get(module, ())),
+            tuple(sorted(cuda.get(module, {}).items())),
+        )
+        for module in steps.keys()
+        | cuda.keys()
+        | workers.keys()
+        | elsewhere.keys()
+        | samples.keys()
+        | first_rank.keys()
     }
 
 
@@ -68,11 +91,12 @@ class _Graph:
 
     def _callees(self, module: str, name: str) -> Iterator[_Function]:
         for called in self.calls[module].get(name, ()):
-            place = self._place(called, module)
+            place = self.place(called, module)
             if place is not None:
                 yield place
 
-    def _place(self, called: str, module: str) -> _Function | None:
+    def place(self, called: str, module: str) -> _Function | None:
+        """Return the function that a module calls by a name, if it is one of the project."""
         if called.startswith("."):
             return module, called[1:]
         if (module, called) not in self._places:
@@ -92,11 +116,23 @@ class _Graph:
                     known[place[1]] = module
         return found
 
+    @property
+    def callers(self) -> Mapping[_Function, set[_Function]]:
+        """The functions that call each function, those of tests left out."""
+        found: dict[_Function, set[_Function]] = {}
+        for module, functions in self.calls.items():
+            if any(part.startswith("test") for part in module.split(".")):
+                continue
+            for name in functions.keys() - {STEP, WORKERS, DATASETS, SAMPLES}:
+                for place in self._callees(module, name):
+                    found.setdefault(place, set()).add((module, name))
+        return found
+
     def elsewhere(self) -> dict[str, set[str]]:
         found: dict[str, set[str]] = {}
         for module, functions in self.calls.items():
             for called in {one for names in functions.values() for one in names if not one.startswith(".")}:
-                place = self._place(called, module)
+                place = self.place(called, module)
                 if place is not None and place[0] != module:
                     found.setdefault(place[0], set()).add(place[1])
         return found
@@ -163,7 +199,7 @@ class _Graph:
         self, caller: _Function, called: str, place: _Function, found: Mapping[str, set[str]]
     ) -> bool:
         """Return whether a caller runs in workers, or calls another function of that name."""
-        return caller[1] in found.get(caller[0], ()) or self._place(called, caller[0]) != place
+        return caller[1] in found.get(caller[0], ()) or self.place(called, caller[0]) != place
 
     def _callers(self) -> dict[str, list[tuple[_Function, str]]]:
         """Return by last name the functions that call it, each with the name that it calls."""

@@ -16,21 +16,15 @@ from xlamig.flow.model.worker_arguments import transforms_samples
 _OUTSIDE = sys.stdlib_module_names | {"torch", "torchvision", "torch_xla", "numpy", "builtins"}
 
 
-def calls_of(scopes: ScopeTable, analysis: Analysis, regions: Regions) -> Mapping[str, tuple[str, ...]]:
-    """Return the callees of each function ("f") and method ("C.f"), as dotted names of imports and ".f" of
-    the module's own functions; STEP lists what steps of training and forward passes are or call, WORKERS what
-    the workers of a loader call, DATASETS the methods of datasets, and SAMPLES what transforms their samples.
+class CallGraph:
+    """The calls of a module: the callees of each function ("f") and method ("C.f"), as dotted names of
+    imports and ".f" of the module's own functions; STEP lists what steps of training and forward passes are
+    or call, WORKERS what the workers of a loader call, DATASETS the methods of datasets, and SAMPLES what
+    transforms their samples.
 
     FIRST_RANK and AT_TIMES have the calls that run on one rank, and in some iterations, only; the functions
     around them do not."""
-    graph = _Graph(scopes, analysis, regions)
-    graph.read(analysis.module.body, scopes.module)
-    for function in regions.given_to_workers:
-        graph.found[WORKERS].update(graph.called_name(function, scopes.module))
-    return {name: tuple(sorted(called)) for name, called in graph.found.items() if called}
 
-
-class _Graph:
     def __init__(self, scopes: ScopeTable, analysis: Analysis, regions: Regions) -> None:
         self.scopes = scopes
         self.names = analysis.names
@@ -40,7 +34,14 @@ class _Graph:
             caller: set() for caller in (STEP, WORKERS, DATASETS, SAMPLES, FIRST_RANK, AT_TIMES, BODY)
         }
 
-    def read(self, body: ir.Block, scope: Scope, owner: ir.ClassDef | None = None) -> None:
+    def calls(self, module: ir.Module) -> Mapping[str, tuple[str, ...]]:
+        """Return the callees by caller."""
+        self._read(module.body, self.scopes.module)
+        for function in self.regions.given_to_workers:
+            self.found[WORKERS].update(self.called_name(function, self.scopes.module))
+        return {name: tuple(sorted(called)) for name, called in self.found.items() if called}
+
+    def _read(self, body: ir.Block, scope: Scope, owner: ir.ClassDef | None = None) -> None:
         """The functions of a module or class."""
         for node in body:
             if isinstance(node, ir.FunctionDef):
@@ -55,7 +56,7 @@ class _Graph:
                     self.found[WORKERS].add(f".{name}")
                 self._loops(node.body, self.scopes.of(node), owner)
             elif isinstance(node, ir.ClassDef) and owner is None:
-                self.read(node.body, self.scopes.of(node), node)
+                self._read(node.body, self.scopes.of(node), node)
             elif owner is None:
                 self.found[BODY].update(self._called((node,), scope, None))
                 self._loops((node,), scope, None)
@@ -99,6 +100,7 @@ class _Graph:
         return AT_TIMES if self.frequency_guards.lowers_frequency(test, scope, holds) else ""
 
     def called_name(self, func: ir.Expr, scope: Scope, owner: ir.ClassDef | None = None) -> Iterator[str]:
+        """Yield the functions that an expression stands for where it is called."""
         first, _, rest = path_of(func).partition(".")
         if first == "self" and owner is not None:
             if rest and "." not in rest:

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from xlamig.flow.model.absolute_imports import AbsoluteImports
+from xlamig.flow.model.cuda_callers import NO_CUDA_CALLS, CudaCalls
 from xlamig.flow.model.dispatch import NO_DISPATCH, Dispatch
 from xlamig.flow.model.registries import NO_REGISTRIES, Registries
 from xlamig.flow.model.summaries import FunctionSummary
@@ -37,7 +38,7 @@ class Interface(NamedTuple):
     XLA device (see device_sinks), `device` tells whether it may choose a device, `search_path` holds the
     folders that it adds to `sys.path`, `at_top` are those of the `imports` that stand directly in its
     body, and all `import a.b`, `placing_flags` are the names of what its placements on CUDA depend on,
-    `dispatch` is its part in calls of methods by a text."""
+    `dispatch` is its part in calls of methods by a text, `cuda_calls` are its calls for CUDA alone."""
 
     module: str
     exports: Mapping[str, Export] = MappingProxyType({})
@@ -54,3 +55,4 @@ class Interface(NamedTuple):
     at_top: tuple[str, ...] = ()
     placing_flags: tuple[str, ...] = ()
     dispatch: Dispatch = NO_DISPATCH
+    cuda_calls: CudaCalls = NO_CUDA_CALLS

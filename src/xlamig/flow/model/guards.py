@@ -9,6 +9,7 @@ from functools import lru_cache
 from xlamig import ir
 from xlamig.facts import Guard, GuardKind
 from xlamig.flow.model.conditions import condition_of
+from xlamig.flow.model.cuda_answers import CudaAnswers
 from xlamig.flow.model.device_names import may_choose_device
 from xlamig.flow.model.known import short
 from xlamig.flow.model.outcomes import UNDECIDED, outcome
@@ -46,6 +47,7 @@ class Guards:
         self.values = analysis.values
         self.text = analysis.text
         self._known = analysis.guards
+        self._answers = CudaAnswers(self)
 
     def of(self, test: ir.Expr, scope: Scope, holds: bool) -> tuple[Guard, ...]:
         """Return what must be true where a test holds, or where it does not."""
@@ -145,6 +147,8 @@ class Guards:
             return "type-checking" if holds else None
         if isinstance(test, ir.Compare):
             return self._comparison(test, scope, holds)
+        if holds and self._answers.holds_for_cuda_alone(test, scope):
+            return "cuda"
         if isinstance(test, ir.Call) and last == "hasattr":
             if not self._is_torch(test.args[:1], scope):
                 return "hasattr" if holds else None

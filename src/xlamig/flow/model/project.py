@@ -56,7 +56,8 @@ class ProjectIndex(NameIndex):
         found = dict(dispatched(parts, classes, self.locate))
         for method, others in overriding(classes, self.locate).items():
             found[method] = [*found.get(method, ()), *others]
-        return callers_of(calls, self.locate, found)
+        on_cuda = {module: interface.cuda_calls for module, interface in self._interfaces.items()}
+        return callers_of(calls, self.locate, found, on_cuda)
 
     @property
     def _classes(self) -> Mapping[tuple[str, str], KnownClass]:

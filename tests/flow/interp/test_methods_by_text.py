@@ -18,7 +18,7 @@ class Net(nn.Module):
     def _fwd(self, x, flag=False):
         return self.lin(x)
     def _mask(self, x, m, flag=True):
-        return self.lin(x[m.unsqueeze(-1).expand_as(x)].view(-1, 8))
+        return self.lin(x[m].view(-1, 8))
     def score_mean(self, x):
         return x.mean()
     def score_first(self, x):
@@ -33,7 +33,7 @@ for x in torch.utils.data.DataLoader([]):
     opt.step()
 """
 POP = "mode = kwargs.pop('mode', 'fwd')\nreturn getattr(self, '_' + mode)(*args, **kwargs)"
-MASK = "dynamic-shape mask-read: x[m.unsqueeze(-1).expand_as(x)]"
+MASK = "dynamic-shape mask-read: x[m]"
 BY_TEST = """
 if mode == 'fwd':
     return self._fwd(**kwargs)

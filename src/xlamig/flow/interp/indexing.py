@@ -232,7 +232,7 @@ class Indexing:
         """Records what the index costs; whether the shape depends on values."""
         masked = False
         for part, value_at in zip(node.index, index, strict=True):
-            found = as_mask(self.m, part, value_at)
+            found = as_mask(self.m, part, value_at, node.value)
             if found.trait is Mark.SLICE:
                 masked |= self._slice(part, found, node, base, access)
             elif found.kind == "tensor" and found.dtype == "bool":

@@ -121,21 +121,43 @@ def _is_drawn(m: State, node: ir.Expr, depth: int = 3) -> bool:
     return False
 
 
-def as_mask(m: State, part: ir.Expr, found: AbstractValue) -> AbstractValue:
-    """Return an index of a tensor as a mask where its name, or the function that made it, says that it is
-    one and nothing says what it holds; others as they are."""
+def as_mask(m: State, part: ir.Expr, found: AbstractValue, indexed: ir.Expr | None = None) -> AbstractValue:
+    """Return an index of a tensor as a mask where its name, the function that made it or its shape says that
+    it is one and nothing says what it holds; others as they are."""
     if found.dtype or found.shape == () or found.kind not in ("tensor", "unknown"):
         return found
     if found.place == "host" or (found.kind == "unknown" and found.trait is not None):
         return found
-    node = part.operand if isinstance(part, ir.Unary) and part.op == "~" else part
+    node = _viewed(part.operand if isinstance(part, ir.Unary) and part.op == "~" else part)
     name = path_of(node).rpartition(".")[2]
-    if not table.name_like("masked").search(name) and not _is_made_as_mask(m, node):
+    expanded = indexed is not None and _is_expanded(m, part, indexed)
+    if not expanded and not table.name_like("masked").search(name) and not _is_made_as_mask(m, node):
         return found
     if found.kind == "unknown":
         return AbstractValue("tensor", "either", sure=POSSIBLE, dtype="bool")
-    sure = LIKELY if table.name_like("mask").search(name) else POSSIBLE
+    sure = LIKELY if expanded or table.name_like("mask").search(name) else POSSIBLE
     return found.replace(dtype="bool", sure=min(found.sure, sure))
+
+
+def _viewed(node: ir.Expr) -> ir.Expr:
+    """Return `mask` of `mask.unsqueeze(-1).expand_as(x)`, which holds the same values."""
+    while isinstance(node, ir.Call) and isinstance(node.func, ir.Attribute):
+        if node.func.attr not in table.names("torch", "mask-keeping"):
+            break
+        node = node.func.value
+    return node
+
+
+def _is_expanded(m: State, part: ir.Expr, indexed: ir.Expr) -> bool:
+    """Return whether an index is made as large as the very tensor, in several dimensions, as only masks are:
+    `x[keep.unsqueeze(-1).expand_as(x)]`."""
+    match part:
+        case ir.Call(
+            func=ir.Attribute(value=ir.Call(func=ir.Attribute(attr="unsqueeze")), attr="expand_as"),
+            args=(ir.Arg(value=other),),
+        ):
+            return m.source(other) == m.source(indexed)
+    return False
 
 
 def _is_made_as_mask(m: State, node: ir.Expr) -> bool:

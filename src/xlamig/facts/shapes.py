@@ -43,7 +43,7 @@ class DynamicShape(Fact):
     mask: str = ""
     widened: str = ""
     unread: str = ""  # of a "size": `mask` without `.item()` and `int()`, as a tensor
-    source: str = ""  # the tensor whose elements a loop takes sizes from, see HostRead
+    source: str = ""  # the tensor whose elements a loop takes sizes or masks from, see HostRead
     read: Literal["", "here"] = ""  # the size is a tensor, which the host reads at this place
     consumer: Taker = ""
     cut: Cut = ""  # of a "size"

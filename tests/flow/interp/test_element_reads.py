@@ -64,3 +64,62 @@ for i in range(3):
 def test_reads_elements_of_a_list_that_the_loop_leaves_alone(change: str, expected: list[str]) -> None:
     body = LISTED.strip().replace("CHANGE", change)
     assert sources(body.replace("\n", "\n        ")) == expected
+
+
+DECODED = """
+class Captioner(nn.Module):
+    def forward(self, x):
+        return x.argmax(-1)
+
+def caption(words, seq):
+    out = []
+    for i in range(seq.size(0)):
+        text = ''
+        for j in range(seq.size(1)):
+            LINES
+        out.append(text)
+    return out
+
+net = Captioner().to('cuda')
+with torch.no_grad():
+    for x in loader:
+        seq = net(x.to('cuda'))
+        caption(words, seq)
+"""
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "ix = seq[i, j]; ix = ix * scale",
+        "ix = seq[i, j] + seq[i].max()",
+        "ix = seq.max()",
+        "if words: ix = seq[i, j]\nelse: ix = seq.max()",
+        "if words:\n    ix = seq[i, j]\nelse:\n    ix = seq.max()",
+        "seq = seq + 1; ix = seq[i, j]",
+        "seq[i].fill_(1); ix = seq[i, j]",
+    ],
+)
+def test_what_an_iteration_computes_is_no_element(lines: str) -> None:
+    assert decoded(f"{lines}; TEST" if "\n" not in lines else f"{lines}\nTEST") == [""]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "ix = seq[i, j]; TEST",
+        "ix = seq[i][j]; TEST",
+        "row = seq[i]; ix = row[j]; TEST",
+        "row = seq[i]; row = row[1:] if words else row[2:]; ix = row[j]; TEST",
+        "if seq[i, j] > 0: text += words[i]\nelse: break",
+    ],
+)
+def test_an_element_may_have_a_name(lines: str) -> None:
+    assert decoded(lines) == ["seq"]
+
+
+def decoded(lines: str) -> list[str]:
+    """Return the tensors of whose elements one is tested."""
+    body = lines.replace("TEST", "\nif ix > 0: text += words[i]\nelse: break").replace("; ", "\n")
+    text = DECODED.replace("LINES", body.replace("\n", "\n            "))
+    return [fact.source for fact in facts(text) if isinstance(fact, HostRead) and fact.via == "truth"]

@@ -101,6 +101,7 @@ class Costs:
             operation=name,
             tensor=short(self.m.source(at)) if at is not None else "",
             mask=short(self.m.source(mask)) if mask is not None else "",
+            source=self.reads.elements.tensor(at) if via == "nonzero" and at is not None else "",
             fixed=decides is not None and fixed_mask(self.m, decides),
         )
 

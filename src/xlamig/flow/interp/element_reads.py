@@ -18,6 +18,7 @@ _Header = tuple[ir.Expr, ir.Expr]
 """The target of a loop, and what it goes through."""
 _CHANGES = frozenset({"append", "clear", "extend", "insert", "pop", "remove", "reverse", "sort"})
 """The methods of lists that change them; of a tensor only `sort` is one, which gives another tensor."""
+_DEPTH = 3  # names that stand for one another
 _WRAPPERS = frozenset({"enumerate", "reversed", "tqdm", "zip"})
 
 
@@ -67,8 +68,14 @@ class ElementReads:
                     return found
         for loop in self.m.loops_around(node):
             names = self._names_of(loop)
-            found = _elements(self.m, node, names.changing(node), names.stored, _headers(self.m.loops))
-            if found and not any(_is_computed(self.m, part, names.stored, found) for part in ir.walk(node)):
+            headers = _headers(self.m.loops)
+            changing = names.changing(node)
+            found = _elements(self.m, node, changing, names.stored, headers)
+            rows = {} if found else _Rows(self.m, loop.node, names).of(node)
+            for value in rows.values():
+                found = found or _elements(self.m, value, changing, names.stored, headers)
+            parts = (part for part in ir.walk(node) if not isinstance(part, ir.Name) or part.id not in rows)
+            if found and not any(_is_computed(self.m, part, names.stored, found) for part in parts):
                 return found
         return ""
 
@@ -92,6 +99,59 @@ class ElementReads:
         if names is None:
             names = self._names[loop.id] = LoopNames.of(loop.node)
         return names
+
+
+class _Rows:
+    """Finds what names stand for that an iteration takes out of a tensor: `t` after `t = x[i, j]`, also
+    after `t = t[1:]`."""
+
+    def __init__(self, state: State, loop: ir.For | ir.While, names: LoopNames) -> None:
+        self.m, self.loop, self.names = state, loop, names
+
+    def of(self, node: ir.Node) -> dict[str, ir.Expr]:
+        """Return the elements and rows that the names in an expression stand for, if these are all tensors
+        that the iteration makes."""
+        found: dict[str, ir.Expr] = {}
+        for part in ir.walk(node):
+            if not isinstance(part, ir.Name) or part.id not in self.names.stored:
+                continue
+            if (row := self._row(part, part.start, _DEPTH)) is not None:
+                found.setdefault(part.id, row)
+        return found
+
+    def _row(self, node: ir.Expr, before: int, depth: int) -> ir.Expr | None:
+        """Return the subscript of a tensor that an expression is a part of."""
+        match node:
+            case ir.Name(id=name) if depth:
+                made = self._last_assignment(name, before)
+                return None if made is None else self._row(made.value, made.start, depth - 1)
+            case ir.Subscript(value=ir.Name(id=name)) if name in self.names.stored:
+                return self._row(node.value, before, depth)
+            case ir.Subscript():
+                return node
+            case ir.IfExp(body=body, orelse=orelse):
+                rows = [self._row(side, before, depth) for side in (body, orelse)]
+                return rows[0] if None not in rows and rows[0] is rows[1] else None
+        return None
+
+    def _last_assignment(self, name: str, before: int) -> ir.Assign | None:
+        """Return what gives a name its value above a place; None where a branch may give it another."""
+        made = [
+            part
+            for part in ir.walk(self.loop)
+            if part.start < before and isinstance(part, ir.Stmt) and name in _stored(part)
+        ]
+        last = max(made, key=lambda part: part.start, default=None)
+        match last:
+            case ir.Assign(targets=(ir.Name(id=target),)) if target == name and self._is_above(last, before):
+                return last
+        return None
+
+    def _is_above(self, statement: ir.Stmt, before: int) -> bool:
+        """Return whether a statement runs whenever a place below it does: one that its block holds too."""
+        around = [*ir.path_down(self.loop, statement)]
+        blocks = ir.blocks_of(around[-1]) if around else ()
+        return any(any(part is statement for part in block) and before < block[-1].end for block in blocks)
 
 
 def _elements(
@@ -191,7 +251,7 @@ def _stored(part: ir.Node) -> Iterator[str]:
         case ir.Walrus(target=target) | ir.WithItem(target=ir.Expr() as target):
             yield from _written(target)
         case ir.Call(func=ir.Attribute(value=owner, attr=attr)) if attr.endswith("_") or attr in _CHANGES:
-            yield path_of(owner)
+            yield from _written(owner)
 
 
 def _written(target: ir.Expr) -> Iterator[str]:

@@ -62,6 +62,9 @@ class OneRank:
         here = bool(self.m.one_rank)
         if name.startswith("torch.distributed."):
             note_written(self.m, args)
+        if name.startswith("horovod.torch.") and args.positional:
+            given = args.positional[0]
+            self.m.prove(node, on_host=any(_parts(given)) and _is_on_host(given))
         if name in table.names("collectives", "fills"):
             self._fill(args)
         if name in table.names("collectives", "calls"):

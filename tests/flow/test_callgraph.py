@@ -130,6 +130,63 @@ def test_a_step_calls_what_replaces_a_method_that_a_base_calls() -> None:
     assert [name for name in found if name.startswith("heirs")] == ["heirs.Heir.detect", "heirs.decode"]
 
 
+REGISTRY = """
+class Registry:
+    def __init__(self): self.held = {}
+    def register(self, held):
+        self.held[held.__name__] = held
+        return held
+HEADS = Registry()
+def build_head(cfg): return HEADS.held[cfg.pop("type")](**cfg)
+"""
+HEADS = """
+import torch
+from torch import nn
+from above import Above
+from registry import HEADS
+@HEADS.register
+class Head(Above):
+    def decode(self, x): return helper(x)
+    def show(self, x): pass
+@HEADS.register
+class Sampler:
+    def decode(self, x): pass
+class Unregistered(nn.Module):
+    def decode(self, x): pass
+def helper(x): return x
+"""
+ABOVE = """
+import torch
+from torch import nn
+class Above(nn.Module):
+    def boxes(self, x): pass
+    def show(self, x): pass
+"""
+BUILT = """
+import torch
+from torch import nn
+from registry import build_head
+class Net(nn.Module):
+    def __init__(self, cfg, head):
+        self.head = MADE
+    def forward(self, x): return self.head.decode(self.head.boxes(x))
+"""
+
+
+@pytest.mark.parametrize(
+    ("made", "expected"),
+    [
+        ("build_head(cfg.head)", ["above.Above.boxes", "heads.Head.decode", "heads.helper"]),
+        ("head", []),
+        ("open(cfg.head)", []),
+    ],
+)
+def test_a_step_calls_methods_of_modules_that_a_factory_makes(made: str, expected: list[str]) -> None:
+    net = BUILT.replace("MADE", made)
+    found = called(registry=REGISTRY, above=ABOVE, heads=HEADS, net=net)
+    assert [name for name in found if name.startswith(("above", "heads"))] == expected
+
+
 def test_functions_that_call_each_other_end() -> None:
     a = "import torch, b\ndef f(x): b.g(x)"
     b = "import torch, a\ndef g(x): a.f(x)"

@@ -23,12 +23,16 @@ AT_TIMES = "<at times>"
 """The caller of what a module calls in some iterations only."""
 BODY = "<module>"
 """The caller of what the top-level statements of a module call."""
+BUILT = "*."
+"""Begins the name of a method of an object that a factory makes."""
 
 _Calls = Mapping[str, Mapping[str, tuple[str, ...]]]
 _Locate = Callable[[str, str], tuple[str, str] | None]
 _Function = tuple[str, str]  # the module and the name there
 _Dispatched = Mapping[_Function, Sequence[_Function]]
+_Built = Mapping[str, Sequence[_Function]]
 _NOTHING: _Dispatched = MappingProxyType({})
+_NONE_BUILT: _Built = MappingProxyType({})
 
 
 class Callers(NamedTuple):
@@ -56,11 +60,13 @@ def callers_of(
     calls: _Calls,
     locate: _Locate,
     dispatched: _Dispatched = _NOTHING,
+    built: _Built = _NONE_BUILT,
     on_cuda: Mapping[str, CudaCalls] = MappingProxyType({}),
 ) -> Mapping[str, Callers]:
     """Return the callers by module; `calls` maps each function of each module to its callees, `dispatched`
-    each method that calls others by a text to these, `on_cuda` are the calls of each module for CUDA."""
-    graph = _Graph(calls, locate, dispatched)
+    each method to others that run where it does, `built` the names of methods to those of objects that
+    factories make, `on_cuda` are the calls of each module for CUDA."""
+    graph = _Graph(calls, locate, dispatched, built)
     steps, elsewhere, first_rank = graph.steps(), graph.elsewhere(), graph.first_rank()
     workers, samples = graph.workers(), graph.samples()
     cuda = only_on_cuda(on_cuda, graph.callers, graph.place)
@@ -83,9 +89,10 @@ def callers_of(
 
 
 class _Graph:
-    def __init__(self, calls: _Calls, locate: _Locate, dispatched: _Dispatched) -> None:
+    def __init__(self, calls: _Calls, locate: _Locate, dispatched: _Dispatched, built: _Built) -> None:
         self.calls = calls
         self.dispatched = dispatched
+        self.built = built
         self.locate = locate
         self._places: dict[_Function, _Function | None] = {}  # by the module that calls, and what it calls
 
@@ -108,13 +115,21 @@ class _Graph:
         waiting = [(module, STEP) for module in self.calls]
         while waiting:
             module, name = waiting.pop()
-            for place in (*self._callees(module, name), *self.dispatched.get((module, name), ())):
+            for place in self._run_with(module, name):
                 known = found.setdefault(place[0], {})
                 if place[1] not in known:
                     waiting.append(place)
                 if known.get(place[1], place[0]) == place[0]:
                     known[place[1]] = module
         return found
+
+    def _run_with(self, module: str, name: str) -> Iterator[_Function]:
+        """Yield what runs where a function does."""
+        yield from self._callees(module, name)
+        yield from self.dispatched.get((module, name), ())
+        for called in self.calls[module].get(name, ()):
+            if called.startswith(BUILT):
+                yield from self.built.get(called.removeprefix(BUILT), ())
 
     @property
     def callers(self) -> Mapping[_Function, set[_Function]]:

@@ -6,12 +6,13 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 
 from xlamig import ir
-from xlamig.flow.model.callers import AT_TIMES, BODY, DATASETS, FIRST_RANK, SAMPLES, STEP, WORKERS
+from xlamig.flow.model.callers import AT_TIMES, BODY, BUILT, DATASETS, FIRST_RANK, SAMPLES, STEP, WORKERS
 from xlamig.flow.model.frequency_guards import FrequencyGuards
 from xlamig.flow.model.regions import TRAINING, Regions
 from xlamig.flow.model.scopes import Scope, ScopeTable, path_of
 from xlamig.flow.model.site import Analysis
 from xlamig.flow.model.worker_arguments import transforms_samples
+from xlamig.knowledge import values as table
 
 _OUTSIDE = sys.stdlib_module_names | {"torch", "torchvision", "torch_xla", "numpy", "builtins"}
 
@@ -101,7 +102,10 @@ class CallGraph:
 
     def called_name(self, func: ir.Expr, scope: Scope, owner: ir.ClassDef | None = None) -> Iterator[str]:
         """Yield the functions that an expression stands for where it is called."""
-        first, _, rest = path_of(func).partition(".")
+        path = path_of(func)
+        first, _, rest = path.partition(".")
+        if self._is_built(path.rpartition(".")[0], scope):
+            yield f"{BUILT}{path.rpartition('.')[2]}"
         if first == "self" and owner is not None:
             if rest and "." not in rest:
                 yield from self._method(rest, owner, scope)
@@ -116,6 +120,15 @@ class CallGraph:
             dotted = self.names.dotted(func, scope)
             if dotted is not None and dotted.partition(".")[0] not in _OUTSIDE:
                 yield dotted
+
+    def _is_built(self, path: str, scope: Scope) -> bool:
+        """Return whether a factory makes what a name or an attribute stands for: `build_head(cfg.head)`."""
+        made = scope.find(path) if path and path != "self" else []
+        return any(
+            isinstance(b.value, ir.Call)
+            and table.name_like("makes").search(path_of(b.value.func).rpartition(".")[2]) is not None
+            for b in made
+        )
 
     def _method(self, name: str, owner: ir.ClassDef, scope: Scope) -> Iterator[str]:
         """A method of the class itself, or of a class that it is made from."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import NamedTuple
 
+from xlamig.flow.model.kinds import is_module_class
 from xlamig.flow.model.name_parts import is_meant
 
 _Locate = Callable[[str, str], tuple[str, str] | None]
@@ -77,6 +78,24 @@ def overriding(classes: Mapping[_Place, KnownClass], locate: _Locate) -> Mapping
             for name in own.intersection(classes[module, base].methods):
                 found.setdefault((module, f"{base}.{name}"), []).append((one[0], f"{one[1]}.{name}"))
     return found
+
+
+def registered_methods(
+    registered: Collection[_Place], classes: Mapping[_Place, KnownClass], locate: _Locate
+) -> Mapping[str, list[_Place]]:
+    """Return by name the methods that the modules in registries have, also from classes above: an object
+    that a factory makes of settings may be any of them."""
+    found: dict[str, dict[_Place, None]] = {}
+    for one in sorted(place for place in registered if place in classes):
+        lineage = sorted(_lineage(one, classes, locate))
+        known = [classes[place] for place in lineage]
+        if not any("forward" in c.methods or any(map(is_module_class, c.bases)) for c in known):
+            continue
+        for (home, name), held in zip(lineage, known, strict=True):
+            for method in held.methods:
+                if not method.startswith("__"):
+                    found.setdefault(method, {})[home, f"{name}.{method}"] = None
+    return {method: list(places) for method, places in found.items()}
 
 
 def _heirs(

@@ -9,7 +9,7 @@ from functools import cached_property
 
 from xlamig.flow.model.callers import Callers, callers_of
 from xlamig.flow.model.closure import closure
-from xlamig.flow.model.dispatch import KnownClass, dispatched, overriding
+from xlamig.flow.model.dispatch import KnownClass, dispatched, overriding, registered_methods
 from xlamig.flow.model.effects import Effect
 from xlamig.flow.model.exports import Interface
 from xlamig.flow.model.name_index import NameIndex
@@ -57,7 +57,8 @@ class ProjectIndex(NameIndex):
         for method, others in overriding(classes, self.locate).items():
             found[method] = [*found.get(method, ()), *others]
         on_cuda = {module: interface.cuda_calls for module, interface in self._interfaces.items()}
-        return callers_of(calls, self.locate, found, on_cuda)
+        built = registered_methods(self.registries.definitions, classes, self.locate)
+        return callers_of(calls, self.locate, found, built, on_cuda)
 
     @property
     def _classes(self) -> Mapping[tuple[str, str], KnownClass]:

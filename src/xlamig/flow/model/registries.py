@@ -68,6 +68,11 @@ class RegistryIndex:
         return Held(entry.key, place[0], place[1].removesuffix(".__init__")) if place is not None else None
 
     @cached_property
+    def definitions(self) -> frozenset[tuple[str, str]]:
+        """The modules and names of all that registries hold."""
+        return frozenset((one.module, one.name) for place in self._entries for one in self.held(*place))
+
+    @cached_property
     def _fillers(self) -> Mapping[str, set[str]]:
         found: dict[str, set[str]] = {}
         for module, name in self._entries:

@@ -62,11 +62,15 @@ def either(state: State, ways: Sequence[_T], run: Callable[[_T], AbstractValue])
         with state.branch() as effect:
             results.append(run(way))
         effects.append(effect)
+    if not all(effect.happens(Effect.STEP_LOOP) for effect in effects):
+        # Which class it is says little about the loop around: it stays a loop of steps, not of epochs.
+        effects = [effect.without((Effect.STEP_LOOP,)) for effect in effects]
     state.join_effects(*effects)
     if _run_models(results, effects):
         state.effects.add(Effect.MODEL_CALL)
-    both = join_all(results)
-    return both if _agree(results, both) else both.replace(sure=POSSIBLE)
+    told = [result for result in results if result.kind != "unknown"] or results
+    both = join_all(told)
+    return both if _agree(told, both) else both.replace(sure=POSSIBLE)
 
 
 def _run_models(results: Sequence[AbstractValue], effects: Sequence[Effects]) -> bool:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from xlamig import ir
 from xlamig.flow.interp.call_contexts import CallContexts
 from xlamig.flow.interp.domain import AbstractValue, Mark
 from xlamig.flow.interp.frames import ClassInfo, Frame
 from xlamig.flow.interp.state import State
-from xlamig.flow.model.scopes import path_of
+from xlamig.flow.model.scopes import Binding, path_of
 
 
 class Definitions:
@@ -36,10 +38,22 @@ class Definitions:
         """Imports are looked up by scope; one that something else may replace is a value like any other."""
         for alias in names:
             name = alias.asname or alias.name.partition(".")[0]
-            if len(self.m.frame.scope.bindings.get(name, ())) > 1 or self._is_of_outer(name):
-                dotted = self.m.names.dotted(ir.Name(alias.start, alias.end, name), self.m.frame.scope)
+            bindings = self.m.frame.scope.bindings.get(name, ())
+            if len(bindings) > 1 or self._is_of_outer(name):
+                dotted = self._own_import(bindings) or self.m.names.dotted(
+                    ir.Name(alias.start, alias.end, name), self.m.frame.scope
+                )
                 if dotted is not None:
                     self.m.env[name] = self.m.semantics.named(dotted)
+
+    def _own_import(self, bindings: Sequence[Binding]) -> str | None:
+        """Return what this statement imports where each of several imports a definition of the project: the
+        branches of an `if` may import different ones."""
+        project, module = self.m.names.project, self.m.names.module
+        if not all(one.kind == "import" and project.locate(one.dotted, module) for one in bindings):
+            return None
+        here = (one.dotted for one in bindings if one.start == self.m.statement.start)
+        return next(here, None)
 
     def _is_of_outer(self, name: str) -> bool:
         """Return whether a block around this one has a name too, which an import hides here."""

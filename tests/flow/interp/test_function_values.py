@@ -45,7 +45,7 @@ def wrapping(function):
 def marked(loss): return read(loss)
 @wrapping
 def wrapped(loss): return read(loss)
-class Mine(Trainer):
+class Mine({base}):
     def process(self, loss): return read(loss)
 def train(loader, name):
     model = torch.nn.Linear(2, 2).cuda()
@@ -61,7 +61,8 @@ def train(loader, name):
 
 def frequencies(setup: str, step: str) -> set[str]:
     """Return how often `read` reads the loss."""
-    program = LOOP.format(setup=indent(setup, " " * 4), step=indent(step, " " * 8))
+    base = "Trainer" if "Mine(" in setup else "object"  # the steps of a trainer run what replaces its methods
+    program = LOOP.format(setup=indent(setup, " " * 4), step=indent(step, " " * 8), base=base)
     facts = facts_by_module({"helpers": HELPERS, "train": program})["helpers"]
     return {fact.frequency for fact in facts if fact.kind == "host-read"}
 

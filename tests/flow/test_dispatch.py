@@ -139,3 +139,56 @@ def test_what_such_a_method_reads_is_read_every_step() -> None:
     texts = {"base": base, "net": dedent(net), "use": USE.format(call=CALL)}
     often = {texts["net"][slice(*f.span)][-1]: f.frequency for f in facts_by_module(texts)["net"]}
     assert often == {"0": "step", "1": "unknown"}
+
+
+OVERRIDDEN = """
+import torch
+from torch import nn
+class Base(nn.Module):
+    def forward(self, x):
+        return self.finish(self.core(x))
+    def finish(self, x): return x
+    def report(self): return self.describe()
+"""
+OVERRIDING = """
+import torch
+from base import Base
+class Net(Base):
+    def core(self, x): return x
+    def finish(self, x): return self.last(x)
+    def last(self, x): return x
+    def describe(self): return "net"
+    def other(self, x): return x
+class Deeper(Net):
+    def core(self, x): return x + 1
+class Another(torch.nn.Module):
+    def core(self, x): return x
+"""
+
+
+def test_a_forward_pass_runs_what_subclasses_override() -> None:
+    found = set(called(base=OVERRIDDEN, net=OVERRIDING))
+    assert {"net.Deeper.core", "net.Net.core", "net.Net.finish", "net.Net.last"} <= found
+    assert not {"net.Net.describe", "net.Net.other", "net.Another.core"} & found
+
+
+def test_a_training_loop_runs_what_subclasses_override() -> None:
+    base = """
+    import torch
+    class Trainer:
+        def fit(self, loader):
+            self.prepare()
+            for x in loader:
+                self.optimizer.zero_grad()
+                self.compute(x).backward()
+                self.optimizer.step()
+    """
+    mine = """
+    import torch
+    from base import Trainer
+    class Mine(Trainer):
+        def prepare(self): pass
+        def compute(self, x): return x.sum()
+    """
+    assert "mine.Mine.compute" in called(base=base, mine=mine)
+    assert "mine.Mine.prepare" not in called(base=base, mine=mine)

@@ -21,6 +21,8 @@ FIRST_RANK = "<rank 0>"
 """The caller of what a module calls on one rank only."""
 AT_TIMES = "<at times>"
 """The caller of what a module calls in some iterations only."""
+OWN = "self."
+"""The prefix of a method that a class calls on its own object and does not define: "self.C.m"."""
 BODY = "<module>"
 """The caller of what the top-level statements of a module call."""
 BUILT = "*."
@@ -130,6 +132,8 @@ class _Graph:
         for called in self.calls[module].get(name, ()):
             if called.startswith(BUILT):
                 yield from self.built.get(called.removeprefix(BUILT), ())
+            elif called.startswith(OWN):
+                yield from self.dispatched.get((module, called.removeprefix(OWN)), ())
 
     @property
     def callers(self) -> Mapping[_Function, set[_Function]]:

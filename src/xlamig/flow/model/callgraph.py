@@ -6,7 +6,17 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 
 from xlamig import ir
-from xlamig.flow.model.callers import AT_TIMES, BODY, BUILT, DATASETS, FIRST_RANK, SAMPLES, STEP, WORKERS
+from xlamig.flow.model.callers import (
+    AT_TIMES,
+    BODY,
+    BUILT,
+    DATASETS,
+    FIRST_RANK,
+    OWN,
+    SAMPLES,
+    STEP,
+    WORKERS,
+)
 from xlamig.flow.model.frequency_guards import FrequencyGuards
 from xlamig.flow.model.regions import TRAINING, Regions
 from xlamig.flow.model.scopes import Scope, ScopeTable, path_of
@@ -19,9 +29,9 @@ _OUTSIDE = sys.stdlib_module_names | {"torch", "torchvision", "torch_xla", "nump
 
 class CallGraph:
     """The calls of a module: the callees of each function ("f") and method ("C.f"), as dotted names of
-    imports and ".f" of the module's own functions; STEP lists what steps of training and forward passes are
-    or call, WORKERS what the workers of a loader call, DATASETS the methods of datasets, and SAMPLES what
-    transforms their samples.
+    imports, ".f" of the module's own functions, and OWN + "C.f" of what the class C leaves to those below
+    it; STEP lists what steps of training and forward passes are or call, WORKERS what the workers of a loader
+    call, DATASETS the methods of datasets, and SAMPLES what transforms their samples.
 
     FIRST_RANK and AT_TIMES have the calls that run on one rank, and in some iterations, only; the functions
     around them do not."""
@@ -140,3 +150,6 @@ class CallGraph:
             path = dotted if dotted is not None else f".{path_of(arg.value)}"
             if arg.keyword is None and path.partition(".")[0] not in _OUTSIDE:
                 yield f"{path}.{name}"
+        own = scope.class_scope
+        if own is not None and name not in own.attributes:
+            yield f"{OWN}{owner.name}.{name}"

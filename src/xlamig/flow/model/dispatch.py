@@ -69,13 +69,13 @@ def dispatched(
 
 
 def overriding(classes: Mapping[_Place, KnownClass], locate: _Locate) -> Mapping[_Place, list[_Place]]:
-    """Return the methods of classes below that replace each method: what calls it on its own object calls
-    them on theirs."""
+    """Return the methods of classes below that replace each method, or that a class leaves to them: what
+    calls it on its own object calls them on theirs."""
     found: dict[_Place, list[_Place]] = {}
     for one, known in classes.items():
         own = {name for name in known.methods if not name.startswith("__")}
         for module, base in _lineage(one, classes, locate) - {one} if own else ():
-            for name in own.intersection(classes[module, base].methods):
+            for name in own:
                 found.setdefault((module, f"{base}.{name}"), []).append((one[0], f"{one[1]}.{name}"))
     return found
 

@@ -91,3 +91,35 @@ def test_a_type_becomes_the_hosts_and_a_move(body: str, expected: str) -> None:
 def test_an_unsafe_fix_trusts_what_a_type_is_made_of() -> None:
     expected = "y = torch.FloatTensor(x).to(default_device())"
     assert fixed("y = torch.cuda.FloatTensor(x)\n", "safe", "unsafe") == expected
+
+
+MODEL = """class Model:
+    def __init__(self, opt):
+        self.Tensor = torch.cuda.FloatTensor if opt.gpu_ids else {host}
+        self.noise = self.Tensor(4, 2)
+
+    def penalty(self, x):
+        {line}
+"""
+CALLS = "return self.Tensor(x.size()).fill_(1.0)"
+MAKER = "(lambda *data: torch.Tensor(*data).to(default_device())) if opt.gpu_ids else torch.Tensor"
+
+
+@pytest.mark.parametrize(
+    ("line", "host"),
+    [
+        ("return x.type(self.Tensor)", "torch.Tensor"),
+        ("return isinstance(x, self.Tensor)", "torch.Tensor"),
+        ("return make(self.Tensor)", "torch.Tensor"),
+        (CALLS, "torch.DoubleTensor"),
+        (CALLS, "make"),
+    ],
+)
+def test_leaves_an_attribute_that_may_have_to_be_a_type(line: str, host: str) -> None:
+    assert fixed(MODEL.format(line=line, host=host), "safe", "unsafe") == ""
+
+
+def test_an_attribute_that_is_called_makes_tensors_on_the_device() -> None:
+    code = MODEL.format(line=CALLS, host="torch.Tensor")
+    assert fixed(code) == ""
+    assert fixed(code, "safe", "unsafe") == f"self.Tensor = {MAKER}"

@@ -28,7 +28,8 @@ _HABITS = {
     "masks": Phrases(("mask", "ignore_index", "padding_idx"), re.compile("mask|ignore_index|padding_idx")),
     "packs": Phrases(("padded_sequence", "run_padded"), re.compile("padded_sequence|run_padded")),
     "types": Phrases(
-        (".type(", "isinstance("), re.compile(r"\.type\(\w+\)|\bisinstance\([\w.]+, \w*Tensor\)")
+        (".type(", "isinstance("),
+        re.compile(r"\.type\((?!torch\.)[\w.]+\)|\bisinstance\([\w.]+, \w*Tensor\)"),
     ),
     "longest": Phrases(
         ("max",), re.compile(r"\bmax\((?:map\()?\W*(?:\w+\.)*\w*len|len\w*(?:\.\w+\(\))*\.a?max\(")

@@ -20,6 +20,10 @@ def tensor_type(fact: Fact, options: Options, context: FixContext) -> Draft | No
     if not isinstance(fact, ApiUse) or not fact.name.startswith("torch.cuda."):
         return None
     path = path_to(context.module, *fact.parts.get("callee", fact.span))
+    match path[-3:]:
+        case [ir.Assign(targets=(ir.Attribute() as kept,)), ir.IfExp() as choice, ir.Attribute() as found]:
+            if options.get("trusting") and found is choice.body:
+                return _maker(kept, choice, found, fact, context)
     match path[-2:]:
         case [ir.IfExp(body=ir.Attribute(), orelse=ir.Attribute()) as choice, _]:
             device = partial(_choose_type, context, fact, choice)
@@ -36,6 +40,27 @@ def tensor_type(fact: Fact, options: Options, context: FixContext) -> Draft | No
         return None
     message = "Use the host's type, and move what it makes to the program's device"
     return Draft(message, tuple(placements.edits), placements.creates)
+
+
+def _maker(
+    kept: ir.Attribute, choice: ir.IfExp, found: ir.Attribute, fact: Fact, context: FixContext
+) -> Draft | None:
+    """`self.Tensor = torch.cuda.FloatTensor if gpus else torch.Tensor`: for CUDA, and now for XLA, a function
+    that makes tensors, if all that is seen of the attribute is that it is called."""
+    nodes = list(ir.walk(context.module))
+    used = [node for node in nodes if isinstance(node, ir.Attribute) and node.attr == kept.attr]
+    called = {id(node.func) for node in nodes if isinstance(node, ir.Call)}
+    made = {id(choice.orelse), id(kept)}
+    host = dotted_name(choice.orelse)
+    if "types" in context.elsewhere or host not in ("torch.Tensor", f"torch.{found.attr}"):
+        raise FixDeclined("something may convert to the type, or ask for it")
+    if not all(id(node) in called | made or dotted_name(node).startswith("torch.") for node in used):
+        raise FixDeclined(f"`{context.text_of(kept)}` is passed on")
+    device = written_device(context, fact, (found.start, found.end))
+    text = f"(lambda *data: {host}(*data).to({device.text}))"
+    message = f"Let `{context.text_of(kept)}` make tensors on the program's device"
+    edits = (*device.edits, context.edit(found.start, found.end, text))
+    return Draft(message, edits, device.creates)
 
 
 def _choose_type(context: FixContext, fact: Fact, choice: ir.IfExp, place: Span, index: str) -> Expression:

@@ -10,7 +10,9 @@ from xlamig.flow.model.scopes import Scope, path_of
 from xlamig.flow.model.site import Analysis
 
 _NAME = re.compile(r"(?:^|_)rank_*$|^gpu_*$|(?:^|_)gpu_?id_*$|(?:local_)?process_index_*$", re.IGNORECASE)
-_NUMBERS = re.compile(r"(?:^|_)(?:gpu|cuda|device)_?ids?$|(?:^|_)gpu_?list$|^gpus$", re.IGNORECASE)  # of GPUs
+GPU_NUMBERS = re.compile(
+    r"(?:^|_)(?:gpu|cuda|device)_?ids?$|(?:^|_)gpu_?list$|^gpus$", re.IGNORECASE
+)  # of GPUs
 _PROCESS = re.compile(r"process_index_*$")
 _CALL = re.compile(r"get_(?:\w+_)?rank$|^rank$")
 _VARIABLE = re.compile(r"environ|getenv")
@@ -24,7 +26,7 @@ def is_rank(node: ir.Expr, scope: Scope, analysis: Analysis, depth: int = 0) -> 
         case ir.Name() | ir.Attribute():
             return _is_named(node, scope, analysis, depth)
         case ir.Subscript(value=ir.Name() | ir.Attribute() as numbers, index=(ir.Const(value=int()),)):
-            return _NUMBERS.search(path_of(numbers).rpartition(".")[2]) is not None
+            return GPU_NUMBERS.search(path_of(numbers).rpartition(".")[2]) is not None
         case ir.Binary(op="%", left=left):
             return is_rank(left, scope, analysis, depth)
         case ir.Call(func=func, args=args):

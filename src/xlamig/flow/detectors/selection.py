@@ -13,6 +13,7 @@ from xlamig.flow.detectors.cuda_tests import CudaTests
 from xlamig.flow.detectors.device_flow import DeviceFlow
 from xlamig.flow.detectors.devices import Devices
 from xlamig.flow.detectors.mirrored import mirrors, only_logs, placement_in
+from xlamig.flow.detectors.ranks import GPU_NUMBERS
 from xlamig.flow.model.guards import NAMES_XLA, Guards
 from xlamig.flow.model.option_codes import option_of
 from xlamig.flow.model.scopes import path_of
@@ -197,6 +198,10 @@ class Selections:
             yield self._moves(node, moved, place)
         elif mirrored := self._mirrored(node.test, chosen, other, place):
             yield self._moves(node, mirrored, place, "mirrored")
+        elif negated and not node.orelse and _takes_gpus_away(node.body):
+            asked = self.tests.asked_or_denied(node.test, place)
+            test = ir.Name(node.start, node.test.end, "if")
+            yield self._fact(test, "override", "cuda", "cpu", "device", place, asked or {})
 
     def _mirrored(
         self, test: ir.Expr, chosen: Sequence[ir.Node], other: Sequence[ir.Node], place: CodeContext
@@ -282,3 +287,11 @@ class Selections:
         return DeviceChoice(
             **fields, via="selection", device=device, form=form, fallback=fallback, result=result
         )
+
+
+def _takes_gpus_away(body: ir.Block) -> bool:
+    """Return whether statements do nothing but leave a list of GPUs empty: `gpu_ids = []`."""
+    match body:
+        case (ir.Assign(targets=(target,), value=ir.Sequence(kind="list", elements=())),):
+            return GPU_NUMBERS.search(path_of(target).rpartition(".")[2]) is not None
+    return False

@@ -7,9 +7,10 @@ from itertools import islice
 from typing import Any
 
 from xlamig import ir
-from xlamig.facts import DynamicShape, Fact, HostRead
+from xlamig.facts import DynamicShape, Fact, HostRead, Transfer
 from xlamig.flow.detectors.consumers import is_compared, use_of
 from xlamig.flow.detectors.in_scope import device_in_scope
+from xlamig.flow.detectors.result_uses import only_copied
 from xlamig.flow.detectors.selected import cut_of, taker_of
 from xlamig.flow.interp.events import CONFIDENCES, Event, Recorder
 from xlamig.flow.model.names import Names
@@ -48,6 +49,10 @@ def _use(
     following: Sequence[tuple[ir.Block, int]],
 ) -> dict[str, Any]:  # Any: each kind of fact has its own fields
     """Return the fields of a fact that say what takes the value."""
+    if event.fact is Transfer:
+        root = place.scope.node
+        brought = event.fields["via"] == "batch" and root and only_copied(event.node, statement, root)
+        return {"consumer": "host"} if brought else {}
     if event.fact not in (HostRead, DynamicShape):
         return {}
     later = (block[i] for block, at in reversed(following) for i in range(at, len(block)))

@@ -46,6 +46,21 @@ def uses_of_result(name: str, node: ir.Call, place: CodeContext, analysis: Analy
     }
 
 
+def only_copied(node: ir.Node, statement: ir.Stmt, root: ir.Node) -> bool:
+    """Return whether all uses of a value below the statement that gives it to a variable copy it to the host;
+    also where it gives several, `x, y = x.to(device), y.to(device)`, or no variable takes it."""
+    match statement:
+        case ir.Assign(targets=(ir.Name() as target,), value=value) if value is node:
+            return _are_uses(target, root, _copied, _FOLLOWED, statement.end)
+        case ir.Assign(targets=(ir.Sequence(elements=targets),), value=ir.Sequence(elements=values)):
+            pairs = zip(targets, values, strict=False) if len(targets) == len(values) else ()
+            found = next((target for target, value in pairs if value is node), None)
+            if not isinstance(found, ir.Name):
+                return False
+            return _are_uses(found, root, _copied, _FOLLOWED, statement.end)
+    return _is_every_use(node, statement, root, _copied)
+
+
 def _is_every_use(
     node: ir.Node, statement: ir.Stmt, root: ir.Node, step: _Step, followed: int = _FOLLOWED
 ) -> bool:
@@ -73,12 +88,20 @@ def _in_variables(statement: ir.Stmt, value: ir.Node, root: ir.Node, step: _Step
             pass
         case _:
             return False
+    return _are_uses(target, root, step, followed, unused=_selects(value))
+
+
+def _are_uses(
+    target: ir.Name, root: ir.Node, step: _Step, followed: int, after: int = 0, unused: bool = False
+) -> bool:
+    """Return whether all uses of a variable `after` a place are of one sort, and there is one unless it may
+    be `unused`."""
     uses = [
         (use, around)
         for use, around in _below(root).names.get(target.id, ())
-        if use is not target and not is_assigned(use, around)
+        if use is not target and use.start >= after and not is_assigned(use, around)
     ]
-    if len(uses) > _MOST_USES or not (uses or _selects(value)):
+    if len(uses) > _MOST_USES or not (uses or unused):
         return False
     return all(_is_every_use(use, around, root, step, followed) for use, around in uses)
 

@@ -108,6 +108,7 @@ class Transfers:
                 via=via,
                 operation=f"Tensor.{node.func.attr}",
                 tensor=short(self.m.source(node.func.value)),
+                loop=self.reads.loop_around(node),
             )
 
     def record_copy(self, owner: AbstractValue, args: Args, node: ir.Call) -> AbstractValue:

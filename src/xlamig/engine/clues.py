@@ -31,6 +31,9 @@ _HABITS = {
         (".type(", "isinstance("),
         re.compile(r"\.type\((?!torch\.)[\w.]+\)|\bisinstance\([\w.]+, \w*Tensor\)"),
     ),
+    "saves": Phrases(
+        ("torch.save(",), re.compile(r"\A(?=(?s:.*)\btorch\.save\()(?s:.*)\.state_dict\(\)(?!\.items\()")
+    ),
     "longest": Phrases(
         ("max",), re.compile(r"\bmax\((?:map\()?\W*(?:\w+\.)*\w*len|len\w*(?:\.\w+\(\))*\.a?max\(")
     ),
@@ -48,8 +51,8 @@ class Clues(NamedTuple):
     """A module that `exports` is a script that only exports a model, one that `computes_imports` may import
     by names which it computes, all of them inside of the packages `within` where that is known, "" for its
     own; `quoted` are the pairs in its strings, `configured` the parts of the configuration that it makes
-    objects of. `habits`: it masks or packs sequences, computes the longest of several lengths, or converts
-    tensors to a type with a name ("types")."""
+    objects of. `habits`: it masks or packs sequences, computes the longest of several lengths, converts
+    tensors to a type with a name ("types"), or saves states by `torch.save`."""
 
     trains: bool = False
     evaluates: bool = False
@@ -76,6 +79,11 @@ def clues_of(text: str) -> Clues:
         _configured_in(text),
         frozenset(clue for clue, phrases in _HABITS.items() if phrases.are_in(text)),
     )
+
+
+def has_habit(habit: str, text: str) -> bool:
+    """Return whether a text has one of the `habits`."""
+    return _HABITS[habit].are_in(text)
 
 
 def _packages_in(text: str) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from pathlib import PurePosixPath
 
 from xlamig import artifacts, ir
 from xlamig.engine.beside import split
+from xlamig.engine.clues import has_habit
 from xlamig.engine.device_settings import device_setting_facts
 from xlamig.engine.gpu_classes import gpu_classes
 from xlamig.engine.gpu_only import as_infos
@@ -41,7 +42,7 @@ def report_on(job: AnalyseJob, module: ir.Module | None) -> Analysed:
     facts: list[Fact] = []
     found = Facts([], 0)
     skipped: SkippedFile | None = None
-    context = _context(job.source.filename)
+    context = _context(job)
     if job.failure is not None:
         facts.append(failure_fact(job.source, job.failure))
     elif job.source.kind is not None:
@@ -183,8 +184,8 @@ _CI = frozenset(
 )
 
 
-def _context(filename: str) -> ContextTags:
-    path = PurePosixPath(filename)
+def _context(job: AnalyseJob) -> ContextTags:
+    path = PurePosixPath(job.source.filename)
     tests = {"test", "tests", "testing"}.intersection(path.parts[:-1])
     named = path.name.startswith("test_") or path.stem.endswith("_test") or path.name == "conftest.py"
     tags: set[ContextTag] = {"test-code"} if tests or named else set()
@@ -192,6 +193,8 @@ def _context(filename: str) -> ContextTags:
         tags.add("build")
     if _CI.intersection(path.parts):
         tags.add("ci")
+    if "saves" in job.elsewhere or has_habit("saves", job.source.text):
+        tags.add("saving-program")
     return frozenset(tags)
 
 

@@ -120,6 +120,7 @@ ContextTag = Literal[
     "test-code",  # of the whole file
     "build",  # of the whole file: setup.py
     "ci",  # of the whole file: it says how the project is tested, not how it is run
+    "saving-program",  # of the whole file: its program saves states by torch.save
     "cuda-program",  # of the whole file: CUDA is named somewhere
 ]
 

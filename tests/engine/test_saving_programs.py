@@ -1,0 +1,63 @@
+"""Functions as `map_location`, in programs that save states themselves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from xlamig import engine
+from xlamig.engine import Options
+
+LOAD = """import torch
+
+def load(model, path):
+    model.load_state_dict(torch.load(path, map_location=WHERE))
+"""
+TRAIN = """import torch
+from load import load
+from xm import save
+
+def keep(model, path):
+    STATE
+    SAVE
+"""
+FUNCTION = "lambda storage, location: storage"
+STATE = "state = {'model': model.state_dict()}"
+SAVE = "torch.save(state, path)"
+
+
+def reported(folder: Path, where: str = FUNCTION, state: str = STATE, save: str = SAVE) -> bool:
+    texts = {
+        "load": LOAD.replace("WHERE", where),
+        "train": TRAIN.replace("STATE", state).replace("SAVE", save),
+    }
+    for name, text in texts.items():
+        (folder / f"{name}.py").write_text(text)
+    findings = engine.check([folder], Options({"select": ["XLA907"]}, isolated=True)).findings
+    return any("A function" in finding.message for finding in findings)
+
+
+@pytest.mark.parametrize("where", [FUNCTION, "lambda s, l: s.cpu()"])
+def test_a_function_does_not_load_what_the_program_saves(tmp_path: Path, where: str) -> None:
+    assert reported(tmp_path, where)
+
+
+@pytest.mark.parametrize(
+    ("where", "state", "save"),
+    [
+        ("'cpu'", STATE, SAVE),
+        (FUNCTION, STATE, "save(state, path)"),  # not by torch
+        (FUNCTION, "state = [1]", SAVE),
+        (FUNCTION, "state = {k: v.cpu() for k, v in model.state_dict().items()}", SAVE),
+    ],
+)
+def test_other_files_load(tmp_path: Path, where: str, state: str, save: str) -> None:
+    assert not reported(tmp_path, where, state, save)
+
+
+def test_a_file_of_another_program_may_load(tmp_path: Path) -> None:
+    assert reported(tmp_path)
+    (tmp_path / "train.py").write_text("import torch\nfrom other import model\n" + STATE + "\n" + SAVE + "\n")
+    findings = engine.check([tmp_path], Options({"select": ["XLA907"]}, isolated=True)).findings
+    assert not findings

@@ -28,6 +28,7 @@ from xlamig.flow.detectors.ranks import is_rank
 from xlamig.flow.detectors.receivers import receiver_of
 from xlamig.flow.detectors.result_uses import uses_of_result
 from xlamig.flow.detectors.table_sizes import resizes_table
+from xlamig.flow.detectors.zero_counts import zero_replaced
 from xlamig.flow.model.known import Known, expression, short
 from xlamig.flow.model.scopes import path_of
 from xlamig.flow.model.site import Analysis, CodeContext
@@ -90,6 +91,7 @@ class Apis:
             **called_with(name, node, place, self.analysis),
             **uses_of_result(name, node, place, self.analysis),
             **resizes_table(name, node, place, self.analysis),
+            **zero_replaced(name, node, place, self.analysis),
         }
         fields["parts"] = parts
         fields["confidence"] = confidence

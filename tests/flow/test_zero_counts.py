@@ -1,0 +1,52 @@
+"""Numbers of GPUs that are factors, with 1 in the place of 0."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from reading import INTEREST, facts_in
+
+from xlamig.facts import ApiUse
+
+COUNT = "torch.cuda.device_count()"
+
+
+def is_replaced(source: str) -> bool:
+    interest = replace(INTEREST, names=INTEREST.names | {"torch.cuda.device_count"})
+    uses = facts_in(f"import torch\n{source.replace('COUNT', COUNT)}", ApiUse, interest=interest)
+    (use,) = [use for use in uses if use.name == "torch.cuda.device_count"]
+    return use.proofs.get("zero-replaced") == "1"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "size = args.size * COUNT",
+        "size = args.size // max(COUNT, 1)",
+        "size = args.size * max(COUNT, 0)",
+        "n = max(COUNT, 1)",
+        "spawn(f, nprocs=max(1, COUNT))",
+        "n = COUNT\nsize = 8 * max(n, 1)\nfor i in range(n): f(i)",
+        "gpus = range(COUNT)\nmodel = DataParallel(model, gpus)\nsize *= max(len(gpus), 1)",
+        "gpus = ','.join(str(i) for i in range(COUNT))",
+        "size = 8 * max(f(COUNT), 1)",
+    ],
+)
+def test_the_number_matters(source: str) -> None:
+    assert not is_replaced(source)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "size = args.size * max(COUNT, 1)",
+        "size = (COUNT or 1) * 8",
+        "def f(size):\n n = COUNT\n return size * max(1, n)",
+        "gpus = list(range(COUNT))\nsize *= max(len(gpus), 1)",
+        "gpus = range(COUNT)\nargs.gpu = ','.join(str(i) for i in gpus)\nsize = 8 * max(len(gpus), 1)",
+        "if a: gpus = range(COUNT)\nelse: gpus = [int(i) for i in args.gpu]\nsize = 8 * max(len(gpus), 1)",
+    ],
+)
+def test_one_takes_the_place_of_zero(source: str) -> None:
+    assert is_replaced(source)

@@ -225,6 +225,13 @@ def test_what_a_collate_function_of_another_file_calls_runs_in_workers(given: st
     assert in_workers(f"torch.utils.data.DataLoader(data, collate_fn={given})") == ["collate", "stacked"]
 
 
+def test_the_default_of_a_collate_function_runs_in_workers() -> None:
+    make = "def make(data, collate_fn={}): return torch.utils.data.DataLoader(data, collate_fn=collate_fn)"
+    assert in_workers(make.format("collate")) == ["collate", "stacked"]
+    assert in_workers(make.format("None")) == []
+    assert in_workers("def make(data, transform=collate): return transform(data)") == []
+
+
 def test_what_a_collator_of_another_file_calls_runs_in_workers() -> None:
     found = in_workers("torch.utils.data.DataLoader(data, collate_fn=Padding())")
     assert found == ["Padding.__call__", "Padding.pad"]

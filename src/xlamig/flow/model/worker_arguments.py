@@ -12,8 +12,12 @@ IN_WORKERS = frozenset({"collate_fn", "worker_init_fn", "data_collator"})
 
 
 def given_to_workers(node: ir.Node) -> Iterator[ir.Expr]:
-    """Yield what a call, a dictionary or an assignment to an entry gives to workers."""
+    """Yield what a call, a dictionary, an assignment to an entry or the default of a parameter gives to
+    workers."""
     match node:
+        case ir.FunctionDef(params=params):
+            defaults = (param.default for param in params if param.name in IN_WORKERS)
+            yield from (one for one in defaults if isinstance(one, ir.Name | ir.Attribute | ir.Call))
         case ir.Call(args=args):
             yield from (arg.value for arg in args if handed_to_workers(arg))
         case ir.Dict(keys=keys, values=values):

@@ -61,6 +61,8 @@ GUARDED = [
     "if x.is_cuda:\n        for y in x:\n            with z: _init()",
     "for y in x:\n        if not y.is_cuda: continue\n        _init()",
     "if x.is_cuda: return (lambda: _init())()",
+    "if torch.cuda.is_available() and x.is_cuda: _init()",
+    "on_cuda = x.is_cuda\n    if on_cuda: _init()",
 ]
 NOT_GUARDED = [
     "if _init() and x.is_cuda: return x",
@@ -71,6 +73,9 @@ NOT_GUARDED = [
     "if x.is_cuda: return x\n    _init()",
     "if x.device.type != 'cuda': raise ValueError\n    _init()",
     "if impl == 'fast' and _init(): return x",
+    "if torch.cuda.is_available() and _init(): return x",
+    "use = torch.cuda.is_available()\n    if use: _init()",
+    "if torch.cuda.device_count() > 0: _init()",
 ]
 
 
@@ -135,6 +140,7 @@ ANSWER = "def usable(x, n=1):\n {body}\ndef f(x):\n if usable(x): " + HERE
         ("if x.device.type != 'cuda': return False\n return True", "cuda"),
         ("if not n: return False\n if x.device.type != 'cuda': return False\n return True", "cuda"),
         ("if not x.is_cuda: return\n return n > 1", "cuda"),
+        ("if not torch.cuda.is_available(): return False\n return n > 1", "cuda"),
         ("if n: return False\n return x.is_cuda and n > 1", "cuda"),
         ("if x.is_cuda:\n  if n > 1: return True\n return False", "cuda"),
         ("if x.device.type != 'cuda': return True\n return False", ""),

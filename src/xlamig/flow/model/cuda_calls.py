@@ -20,7 +20,7 @@ def cuda_calls_of(scopes: ScopeTable, analysis: Analysis, called: Called) -> Cud
     """Return what the functions and methods of a module call under tests for CUDA."""
     if "cuda" not in analysis.text.lower():
         return NO_CUDA_CALLS
-    return _Module(scopes, CudaPaths(Guards(analysis)), called).read(analysis.module)
+    return _Module(scopes, CudaPaths(Guards(analysis), availability=False), called).read(analysis.module)
 
 
 class _Module:

@@ -16,10 +16,12 @@ Path = tuple[ir.Node, str]
 
 
 class CudaPaths:
-    """Walks one module. Functions and classes inside are handed out as they are."""
+    """Walks one module. Functions and classes inside are handed out as they are. Without `availability`, only
+    tests of where something is count."""
 
-    def __init__(self, guards: Guards) -> None:
+    def __init__(self, guards: Guards, availability: bool = True) -> None:
         self.guards = guards
+        self._availability = availability
 
     def block(self, body: Sequence[ir.Stmt], scope: Scope, under: str = "") -> Iterator[Path]:
         """Yield the statements that hold no others, returns and tests included; what follows an early exit is
@@ -67,8 +69,21 @@ class CudaPaths:
 
     def asked(self, test: ir.Expr, scope: Scope, holds: bool) -> str:
         """Return the text of the test for CUDA that must pass where a test holds, or where it does not."""
-        guards = self.guards.of(test, scope, holds)
-        return next((guard.text for guard in guards if guard.kind == "cuda"), "")
+        found = {
+            guard.span: guard.text for guard in self.guards.of(test, scope, holds) if guard.kind == "cuda"
+        }
+        if self._availability or not found:
+            return next(iter(found.values()), "")
+        parts = (part for part in ir.walk(test) if isinstance(part, ir.Expr))
+        asked = (
+            part for part in parts if (part.start, part.end) in found and self._is_of_tensor(part, scope)
+        )
+        return next((found[part.start, part.end] for part in asked), "")
+
+    def _is_of_tensor(self, test: ir.Expr, scope: Scope) -> bool:
+        """Return whether a test asks where something is: a port changes tests of availability."""
+        known = self.guards.values.of(test, scope)
+        return not known.availability and (known.value.kind == "cuda-test" or isinstance(test, ir.Call))
 
 
 def _leaves(last: ir.Stmt) -> bool:

@@ -170,6 +170,15 @@ def test_a_mask_of_the_tensor_itself_has_its_shape() -> None:
     assert [(f.same_shape, f.value) for f in writes] == [(True, "scalar"), (False, "masked")]  # type: ignore[attr-defined]
 
 
+@pytest.mark.parametrize(
+    ("call", "one"), [("layers[e](x[chosen == e])", True), ("model(x[chosen == e])", False)]
+)
+def test_a_loop_over_numbers_calls_an_expert_for_each(call: str, one: bool) -> None:
+    body = "layers = nn.ModuleList([nn.Linear(8, 8)] * 4).to(device)\nchosen = x.argmax(-1)\n"
+    found = " ".join(in_step(f"{body}for e in range(4):\n    y = {call}", sure=False))
+    assert ("dynamic-shape experts" in found) == one
+
+
 def test_experts_are_one_loop() -> None:
     body = "experts = nn.ModuleList([nn.Linear(8, 8)] * 4).to(device)\nchosen = x.argmax(-1)\n"
     body += "for e, expert in enumerate(experts):\n    rows = torch.where(chosen == e)[0]\n"

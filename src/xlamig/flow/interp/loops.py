@@ -6,11 +6,13 @@ from collections.abc import Callable
 
 from xlamig import ir
 from xlamig.facts import ChangingPath, DynamicShape, Why
+from xlamig.flow.interp.carried_names import names_in
 from xlamig.flow.interp.domain import (
     LIKELY,
     POSSIBLE,
     TOP,
     AbstractValue,
+    Mark,
     batch_of,
     over,
 )
@@ -166,10 +168,11 @@ class Loops:
 
     # ------------------------------------------------------------------ experts
 
-    @staticmethod
-    def _calls_experts(loop: Loop, iterable: AbstractValue, effects: Effects) -> bool:
+    def _calls_experts(self, loop: Loop, iterable: AbstractValue, effects: Effects) -> bool:
         if isinstance(loop.node, ir.While) or iterable.kind not in ("sequence", "module"):
             return False  # over batches, files, tokens
+        if iterable.trait is Mark.RANGE and not _picks_expert(loop.node, self.m.source(loop.node)):
+            return False  # over the positions of a sequence
         return effects.happens(Effect.MODEL_CALL) or Effect.ADD_ROWS in effects.must
 
     def _experts(self, loop: Loop) -> None:
@@ -196,3 +199,11 @@ class Loops:
             via="rounds",
             cause=iterable.cause,
         )
+
+
+def _picks_expert(loop: ir.For, text: str) -> bool:
+    """Return whether a loop over numbers is about experts by its words, or calls the module of each number:
+    `self.layers[i](x[chosen == i])`."""
+    calls = (node.func for node in ir.walk(loop) if isinstance(node, ir.Call))
+    picked = (func.index for func in calls if isinstance(func, ir.Subscript))
+    return "expert" in text.lower() or any(names_in(loop.target) & names_in(i[0]) for i in picked)

@@ -100,8 +100,8 @@ class HostRead(Fact):
 class Transfer(Fact):
     """Values go from the host to the device. `count` says whether several batch tensors go one by one.
 
-    `loop` is the kind of the innermost loop of steps that the place stands in itself; `consumer` "host" says
-    that all uses of what is copied bring it back.
+    `loop` is the kind of the innermost loop of steps, also of a caller; `consumer` "host" says that all uses
+    of what is copied bring it back.
     via "missing": they do not go there, and a module or loss on the device gets them; `holds` says what
     holds the tensors; "any" where it may be one itself. With CUDA, a wrapper of the module moves those that
     are `scattered`.

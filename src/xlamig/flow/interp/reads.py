@@ -138,13 +138,13 @@ class Reads:
             over=over,
             source=source,
             origin="host" if thing.on_host else "",
-            loop=self.loop_around(node),
+            loop=self._loop_around(node),
             holds="numbers" if thing.const is OF_NUMBERS else "",
             kept=kept_number(self.m, of),
             longest=longest_of_lengths(self.m, of),
         )
 
-    def loop_around(self, node: ir.Node) -> str:
+    def _loop_around(self, node: ir.Node) -> str:
         """Return the kind of the innermost loop of steps that a node stands in itself."""
         around = [loop.kind for loop in self.m.loops_around(node) if loop.kind in STEPS]
         return around[-1] if around else ""

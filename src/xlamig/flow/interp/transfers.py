@@ -16,6 +16,7 @@ from xlamig.flow.interp.domain import (
     Mark,
 )
 from xlamig.flow.interp.domain.shapes import has_same_shape
+from xlamig.flow.interp.frames import STEPS
 from xlamig.flow.interp.kept import carried_trait
 from xlamig.flow.interp.reads import Reads, is_constant, sureness
 from xlamig.flow.interp.sizes import VARIED, Sizes
@@ -108,8 +109,13 @@ class Transfers:
                 via=via,
                 operation=f"Tensor.{node.func.attr}",
                 tensor=short(self.m.source(node.func.value)),
-                loop=self.reads.loop_around(node),
+                loop=self._innermost_loop(),
             )
+
+    def _innermost_loop(self) -> str:
+        """Return the kind of the innermost loop of steps that runs, here or in a caller."""
+        around = [loop.kind for loop in self.m.loops if loop.kind in STEPS]
+        return around[-1] if around else ""
 
     def record_copy(self, owner: AbstractValue, args: Args, node: ir.Call) -> AbstractValue:
         """Record `x.copy_(source)` of a host tensor to the device; return `x` with other values."""

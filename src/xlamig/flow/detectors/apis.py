@@ -17,6 +17,7 @@ from xlamig.flow.detectors.in_scope import device_in_scope
 from xlamig.flow.detectors.module_calls import called_with
 from xlamig.flow.detectors.proofs import (
     data_parallel,
+    holds_states,
     moved_later,
     on_all_ranks,
     padded_later,
@@ -81,6 +82,7 @@ class Apis:
             **(_held_in(node.func, place) if name == dotted else {}),
             **moved_later(name, node, place, self.analysis),
             **sole_rendezvous(name, node, self.analysis),
+            **holds_states(name, node, place),
             **padding_mask(name, node, place, self.analysis),
             **data_parallel(name, node, place, self.analysis),
             **before_launch(name, node, place, self.analysis),

@@ -78,6 +78,24 @@ def sole_rendezvous(name: str, node: ir.Call, analysis: Analysis) -> Mapping[str
     return {"sole": tag.value} if same == 1 else {}
 
 
+def holds_states(name: str, node: ir.Call, place: CodeContext) -> Mapping[str, str]:
+    """The proof "holds-states": entries of the dictionary that is saved are the states of objects that a loop
+    goes through, `for k, part in parts.items(): out[k] = part.state_dict()`."""
+    saved = node.args[0].value if node.args else None
+    root = place.scope.node
+    if name not in table.names("collectives", "saves") or not isinstance(saved, ir.Name) or root is None:
+        return {}
+    loops = (part for part in ir.walk(root) if isinstance(part, ir.For) and part.end <= node.start)
+    for statement in (statement for loop in loops for statement in loop.body):
+        match statement:
+            case ir.Assign(
+                targets=(ir.Subscript(value=ir.Name(id=target)),),
+                value=ir.Call(func=ir.Attribute(attr="state_dict"), args=()),
+            ) if target == saved.id:
+                return {"holds-states": "yes"}
+    return {}
+
+
 def padding_mask(name: str, node: ir.Call, place: CodeContext, analysis: Analysis) -> Mapping[str, str]:
     """The proof "padding-mask": the file calls something with the mask that such a module takes, and the
     module is not known to keep its input as it is."""

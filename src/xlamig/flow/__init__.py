@@ -105,7 +105,7 @@ def facts_of(
     from xlamig.flow.model.names import Names
     from xlamig.flow.model.options import command_line_options
     from xlamig.flow.model.scopes import ScopeTable
-    from xlamig.flow.model.site import Analysis, has_torch
+    from xlamig.flow.model.site import Analysis, has_torch, of_another_framework
     from xlamig.flow.model.values import Values
 
     scopes = ScopeTable(module, text, name, is_package)
@@ -114,7 +114,8 @@ def facts_of(
     values.module = module
     values.switches.update(switches)
     values.options.update(command_line_options(module, scopes, values))
-    torch = has_torch(text) or any(interface.torch for interface in interfaces.values())
+    others = () if of_another_framework(text) else interfaces.values()
+    torch = has_torch(text) or any(interface.torch for interface in others)
     analysis = Analysis(module, text, names, values, torch, filename, kernels=dict(kernels))
     if "cuda" in text:
         context |= {"cuda-program"}

@@ -13,6 +13,7 @@ from xlamig.findings import Confidence, Frequency
 from xlamig.flow.model.names import Names
 from xlamig.flow.model.scopes import Block, Scope
 from xlamig.flow.model.values import Values
+from xlamig.knowledge import values as table
 
 
 class Surroundings(TypedDict, total=False):
@@ -78,13 +79,22 @@ class CodeContext:
         }
 
 
+_IMPORT = re.compile(r"^[ \t]*(?:import|from)[ \t]+(\w+)", re.MULTILINE)
 _OF_MODULES = re.compile(r"\bdef\s+(?:forward|training_step)\s*\(")
 
 
 def has_torch(text: str) -> bool:
     """Return whether a module may work on tensors: it names torch, or has a forward pass for a base class
-    that does."""
-    return "torch" in text or _OF_MODULES.search(text) is not None
+    that does. One that imports another framework and not torch works on the tensors of that."""
+    return not of_another_framework(text) and ("torch" in text or _OF_MODULES.search(text) is not None)
+
+
+def of_another_framework(text: str) -> bool:
+    """Return whether a module imports a framework with tensors of its own, and nothing of torch."""
+    imported = {match[1] for match in _IMPORT.finditer(text)}
+    return not any("torch" in name for name in imported) and not imported.isdisjoint(
+        table.names("program", "other-frameworks")
+    )
 
 
 @dataclass(frozen=True, slots=True)

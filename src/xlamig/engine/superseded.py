@@ -1,0 +1,49 @@
+"""Find the folders that a project keeps of its past, `old/` or `legacy/`, which nothing outside uses."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from pathlib import PurePosixPath
+
+from xlamig.engine.source import Source
+from xlamig.flow import ProjectIndex
+from xlamig.knowledge import values as table
+
+
+def superseded_files(sources: Collection[Source], index: ProjectIndex) -> frozenset[str]:
+    """Return the names of the files in such folders, of whatever kind. A folder counts as long as modules
+    outside of all of them are left, none of which imports a module of it, and no script outside names it."""
+    folders = {source.file.name: _folder(source.file.name) for source in sources}
+    outside = [source for source in sources if not folders[source.file.name]]
+    if not any(source.source.kind is None for source in outside):
+        return frozenset()
+    modules = {source.module for source in outside if source.source.kind is None}
+    scripts = [source.source.text for source in outside if source.source.kind is not None]
+    live = {
+        folder
+        for source in sources
+        if (folder := folders[source.file.name])
+        and source.source.kind is None
+        and not modules.isdisjoint(index.importers.get(source.module, ()))
+    }
+    live |= {folder for folder in folders.values() if folder and _is_named(folder, scripts)}
+    return frozenset(name for name, folder in folders.items() if folder and folder not in live)
+
+
+def _folder(filename: str) -> str:
+    """Return the outermost folder on the way to a file that is named as one of the past; "" without one."""
+    path = PurePosixPath(filename)
+    return next((str(folder) for folder in _downwards(path) if _is_past(folder.name)), "")
+
+
+def _downwards(path: PurePosixPath) -> Iterator[PurePosixPath]:
+    yield from reversed(path.parents)
+
+
+def _is_past(name: str) -> bool:
+    return table.name_like("superseded").search(name) is not None
+
+
+def _is_named(folder: str, scripts: Collection[str]) -> bool:
+    name = PurePosixPath(folder).name
+    return any(f"{name}/" in text or f"{name}." in text for text in scripts)

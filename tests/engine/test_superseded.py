@@ -1,0 +1,50 @@
+"""Folders of a project's past are counted, unless the program still uses them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from small_project import write
+
+from xlamig import engine
+
+CALL = "import torch\nfrom torch import nn\n\nmodel = nn.Linear(2, 2).cuda()\n"
+TOOL = "import torch\n\n\ndef move(x):\n    return x.cuda()\n"
+MAIN = "from now import move\n" + CALL + "move(model)\n"
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def told(files: dict[str, str], top: str = "") -> set[str]:
+    write({"main.py": MAIN, "now.py": TOOL, **files}, Path(top))
+    options = engine.Options({"select": ["XLA002"]}, jobs=1, cache=False, isolated=True)
+    findings = engine.check([Path(top)], options).findings
+    return {place.filename for finding in findings for place in (finding, *finding.also) if not place.aside}
+
+
+@pytest.mark.parametrize("folder", ["old", "legacy", "tools/deprecated", "_archive", "Old", "old_code/sub"])
+def test_counts_what_nothing_uses(folder: str) -> None:
+    files = {f"{folder}/train.py": CALL, f"{folder}/tools.py": TOOL}
+    assert told(files) == {"main.py", "now.py"}
+
+
+@pytest.mark.parametrize(
+    ("folder", "files"),
+    [
+        ("olden", {}),
+        ("folder", {}),
+        ("old", {"run.py": "from old.train import model\nmodel.cuda()\n"}),
+        ("old", {"run.sh": "python old/train.py\n"}),
+        ("legacy", {"run.sh": "python -m legacy.train\n"}),
+    ],
+)
+def test_lists_what_is_used(folder: str, files: dict[str, str]) -> None:
+    assert f"{folder}/train.py" in told({f"{folder}/train.py": CALL, **files})
+
+
+def test_a_project_that_lies_in_such_a_folder_is_the_program() -> None:
+    assert told({}, "old") == {"old/main.py", "old/now.py"}

@@ -21,6 +21,7 @@ _MAY_MOVE = re.compile(r"\.\s*(?:cuda|to|xla)\s*\(|(?:cuda|device|gpu|xla)\w*\s*
 _HELPER = re.compile(r"(?:^|_)(?:cuda|device|gpu|xla)(?:_|$)|^(?:move|send)(?:_|$)", re.IGNORECASE)
 _MOVES_BY_NAME = re.compile(r"(?:^|_)to_(?:cuda|device|gpu|xla)$|^(?:move|send)_\w*(?:cuda|device|gpu|xla)$")
 _COPIES = frozenset({"cpu", "cuda", "numpy", "from_numpy", "tolist", "xla", "load", "forward", "generate"})
+_DEEPEST = 3  # sequences in each other: parts that several share are asked again for each
 _NONE: Names = frozenset()
 
 
@@ -107,9 +108,9 @@ class UntilMoved:
             self.m.recorder = recorder
 
 
-def _may_be_on_host(thing: AbstractValue) -> bool:
+def _may_be_on_host(thing: AbstractValue, depth: int = _DEEPEST) -> bool:
     if thing.kind == "sequence":
-        return any(map(_may_be_on_host, thing.items or ()))
+        return depth > 0 and any(_may_be_on_host(part, depth - 1) for part in thing.items or ())
     return thing.kind == "tensor" and thing.place in ("either", "") and thing.sure <= LIKELY
 
 

@@ -104,3 +104,17 @@ def test_what_a_constructor_makes_of_sizes_is_fixed(init: str) -> None:
     assert fixed("return x[self.mask.bool()]", init) == [True]
     changed = "self.mask = self.of_labels(labels); return x[self.mask.bool()]"
     assert fixed(changed, init) == [False]
+
+
+OF_LENGTHS = """
+    def of_lengths(self, lengths):
+        longest = max(lengths)
+        steps = torch.arange(longest, device=lengths.device).expand(len(lengths), longest)
+        return steps < lengths.unsqueeze(1)
+    def of_labels"""
+
+
+def test_a_parameter_whose_length_is_a_size_is_no_number() -> None:
+    text = HEAD.replace("\n    def of_labels", OF_LENGTHS).replace("INIT", "pass")
+    found = facts(text.replace("BODY", " " * 8 + "return x[~self.of_lengths(self.lengths_of(labels))]"))
+    assert [f.fixed for f in found if isinstance(f, DynamicShape) and f.via == "mask-read"] == [False]

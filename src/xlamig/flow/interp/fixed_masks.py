@@ -178,8 +178,18 @@ def _sizes_of(root: ir.Node | None) -> frozenset[str]:
     """Return the names that a function gives to `range`, or as the size of a tensor."""
     calls = [node for node in ir.walk(root) if isinstance(node, ir.Call)] if root is not None else []
     given = [arg for call in calls if _takes_sizes(call.func) for arg in call.args]
-    parts = (part for arg in given for part in ir.walk(arg) if isinstance(part, ir.Name | ir.Attribute))
-    return frozenset(map(path_of, parts))
+    return frozenset(path for arg in given for path in _counts_in(arg.value))
+
+
+def _counts_in(size: ir.Expr) -> Iterator[str]:
+    """Yield the names that a size is computed from as they are: `n` of `2 * n`, none of `len(x)`, `x[0]`."""
+    match size:
+        case ir.Name() | ir.Attribute():
+            yield path_of(size)
+        case ir.Binary() | ir.Unary() | ir.Sequence():
+            for part in ir.children(size):
+                if isinstance(part, ir.Expr):
+                    yield from _counts_in(part)
 
 
 def _takes_sizes(func: ir.Expr) -> bool:

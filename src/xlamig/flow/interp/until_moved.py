@@ -4,18 +4,18 @@ the host, and so is what a helper gets that makes them."""
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from xlamig import ir
 from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.domain import LIKELY, POSSIBLE, TOP, AbstractValue, Mark, map_sequence
 from xlamig.flow.interp.events import Recorder
 from xlamig.flow.interp.frames import Frame, functions_of
+from xlamig.flow.interp.semantics import Semantics
 from xlamig.flow.model.moved_below import MovedBelow, Names, moves_arguments, names_called, names_of
+from xlamig.flow.model.names import Names as ModuleNames
 from xlamig.flow.model.scopes import path_of
-
-if TYPE_CHECKING:
-    from xlamig.flow.interp.state import State
+from xlamig.flow.model.site import Analysis
 
 _MAY_MOVE = re.compile(r"\.\s*(?:cuda|to|xla)\s*\(|(?:cuda|device|gpu|xla)\w*\s*\(|\b(?:move|send)\w*\s*\(")
 _HELPER = re.compile(r"(?:^|_)(?:cuda|device|gpu|xla)(?:_|$)|^(?:move|send)(?:_|$)", re.IGNORECASE)
@@ -25,10 +25,21 @@ _DEEPEST = 3  # sequences in each other: parts that several share are asked agai
 _NONE: Names = frozenset()
 
 
+class Running(Protocol):
+    """The parts of a run's state that it asks; the state holds it."""
+
+    analysis: Analysis
+    names: ModuleNames
+    frame: Frame
+    statement: ir.Stmt
+    recorder: Recorder
+    semantics: Semantics
+
+
 class UntilMoved:
     """Finds them by what the running function moves, itself or by a helper that moves what it is given."""
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: Running) -> None:
         self.m = state
         self._found: dict[tuple[int, bool], MovedBelow | None] = {}  # by the identity of the body
 

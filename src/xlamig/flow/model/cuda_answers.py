@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from xlamig import ir
-from xlamig.flow.model.cuda_paths import CudaPaths
+from xlamig.flow.model.cuda_paths import CudaPaths, Tests
 from xlamig.flow.model.local_values import function_behind
 from xlamig.flow.model.scopes import Scope
-
-if TYPE_CHECKING:
-    from xlamig.flow.model.guards import Guards
 
 
 class CudaAnswers:
     """Remembers what the functions of a module answer, by the identity of their definitions."""
 
-    def __init__(self, guards: Guards) -> None:
+    def __init__(self, guards: Tests) -> None:
         self._paths = CudaPaths(guards)
         self._known: dict[int, bool] = {}
 

@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from xlamig import ir
+from xlamig.facts import Guard
 from xlamig.flow.model.scopes import Scope
-
-if TYPE_CHECKING:
-    from xlamig.flow.model.guards import Guards
+from xlamig.flow.model.values import Values
 
 Path = tuple[ir.Node, str]
 """A part of a statement or expression, and the text of the test for CUDA around it, "" for none."""
+
+
+class Tests(Protocol):
+    """The guards of a module, as it asks them; they ask it what functions answer."""
+
+    values: Values
+
+    def of(self, test: ir.Expr, scope: Scope, holds: bool) -> tuple[Guard, ...]:
+        """Return the guards that a test sets, where it holds or does not."""
 
 
 class CudaPaths:
     """Walks one module. Functions and classes inside are handed out as they are. Without `availability`, only
     tests of where something is count."""
 
-    def __init__(self, guards: Guards, availability: bool = True) -> None:
+    def __init__(self, guards: Tests, availability: bool = True) -> None:
         self.guards = guards
         self._availability = availability
 

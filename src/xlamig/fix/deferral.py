@@ -9,6 +9,7 @@ from xlamig import ir
 from xlamig.fix.loops import OWN_BODIES, Loop, is_update, own_nodes
 from xlamig.fix.names import names_read
 from xlamig.fix.scopes import bindings, function_around, path_to, reads
+from xlamig.flow.model.exits import jumps_out
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +82,7 @@ def _updates(module: ir.Module, statement: ir.Stmt) -> bool:
 
 
 def _leaves(statement: ir.Stmt) -> bool:
-    nodes = own_nodes((statement,))
-    return any(isinstance(n, ir.Return) or (isinstance(n, ir.Jump) and n.kind != "pass") for n in nodes)
+    return any(map(jumps_out, own_nodes((statement,))))
 
 
 def _place(first: ir.Stmt, uses: Sequence[ir.Name], statement: ir.Stmt, loop: Loop) -> ir.Stmt:

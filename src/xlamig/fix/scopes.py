@@ -120,13 +120,13 @@ def all_bindings(root: ir.Node) -> dict[str, list[ir.Node]]:
 def _bound_by(node: ir.Node) -> tuple[str, ...]:
     match node:
         case ir.Assign():
-            return tuple(n for target in node.targets for n in _targets(target))
+            return tuple(n.id for target in node.targets for n in ir.target_names(target))
         case ir.AugAssign() | ir.AnnAssign() | ir.For() | ir.Generator() | ir.Walrus():
-            return tuple(_targets(node.target))
+            return tuple(n.id for n in ir.target_names(node.target))
         case ir.WithItem(target=ir.Expr() as target):
-            return tuple(_targets(target))
+            return tuple(n.id for n in ir.target_names(target))
         case ir.Delete():
-            return tuple(n for target in node.targets for n in _targets(target))
+            return tuple(n.id for target in node.targets for n in ir.target_names(target))
         case ir.FunctionDef() | ir.ClassDef() | ir.Param():
             return (node.name,)
         case ir.Handler(name=str() as bound):
@@ -138,17 +138,6 @@ def _bound_by(node: ir.Node) -> tuple[str, ...]:
         case ir.Alias():
             return (node.asname or node.name.partition(".")[0],)
     return ()
-
-
-def _targets(target: ir.Expr) -> Iterator[str]:
-    match target:
-        case ir.Name():
-            yield target.id
-        case ir.Starred():
-            yield from _targets(target.value)
-        case ir.Sequence():
-            for element in target.elements:
-                yield from _targets(element)
 
 
 def reads(root: ir.Node, name: str) -> list[ir.Name]:

@@ -72,6 +72,7 @@ from xlamig.ir.traversal import (
     own_statements,
     path_down,
     statements,
+    target_names,
     walk,
 )
 
@@ -139,5 +140,6 @@ __all__ = [
     "path_down",
     "place",
     "statements",
+    "target_names",
     "walk",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import fields
 
-from xlamig.ir.expr import Const
+from xlamig.ir.expr import Const, Expr, Name, Sequence, Starred
 from xlamig.ir.node import Node
 from xlamig.ir.stmt import (
     Block,
@@ -107,6 +107,18 @@ def path_down(top: Node, node: Node) -> Iterator[Node]:
     while current is not None and current is not node:
         yield current
         current = next((child for child in children(current) if encloses(child, node)), None)
+
+
+def target_names(target: Expr) -> Iterator[Name]:
+    """Yield the names that a target gives a value: `x` and `y` of `x, *y`, none of `x.y` or `x[0]`."""
+    match target:
+        case Name():
+            yield target
+        case Starred(value=inner):
+            yield from target_names(inner)
+        case Sequence(elements=elements):
+            for element in elements:
+                yield from target_names(element)
 
 
 def docstring(function: FunctionDef) -> object:

@@ -8,7 +8,7 @@ from xlamig import ir
 from xlamig.facts import Guard, Span, Why
 from xlamig.flow.detectors.gpu_counts import shares_work, wraps_for_gpus
 from xlamig.flow.detectors.mirrored import only_logs
-from xlamig.flow.model.exits import ends_program
+from xlamig.flow.model.exits import ends_program, jumps_out
 from xlamig.flow.model.frequency_guards import FrequencyGuards
 from xlamig.flow.model.guards import Guards
 from xlamig.flow.model.known import short
@@ -165,9 +165,8 @@ def _leaves(statement: ir.Stmt, scope: Scope) -> bool:
 
 
 def _leaves_quietly(body: ir.Block) -> bool:
-    """Return whether a block ends in return, continue or a skipped test. `raise` demands CUDA, it does not
-    avoid it."""
+    """Return whether a block ends in return, continue or a skipped test."""
     last = body[-1] if body else None
     if isinstance(last, ir.ExprStmt) and isinstance(last.value, ir.Call):
         return path_of(last.value.func).rpartition(".")[2] in ("skip", "skipTest")
-    return isinstance(last, ir.Return) or (isinstance(last, ir.Jump) and last.kind != "pass")
+    return last is not None and jumps_out(last)

@@ -18,7 +18,7 @@ def read_first(loop: ir.For | ir.While) -> frozenset[str]:
     for name, end in _assigned(loop.body):
         assigned[name] = min(end, assigned.get(name, end))
     nodes = [node for statement in loop.body for node in ir.walk(statement)]
-    targets = {id(name) for node in nodes for target in _targets(node) for name in _names(target)}
+    targets = {id(name) for node in nodes for target in _targets(node) for name in ir.target_names(target)}
     reads = (node for node in nodes if isinstance(node, ir.Name) and id(node) not in targets)
     return frozenset(node.id for node in reads if node.start < assigned.get(node.id, loop.end))
 
@@ -28,12 +28,14 @@ def _assigned(block: ir.Block) -> Iterator[tuple[str, int]]:
     for statement in block:
         match statement:
             case ir.Assign() | ir.AnnAssign(value=ir.Expr()):
-                yield from ((n.id, statement.end) for t in _targets(statement) for n in _names(t))
+                yield from ((n.id, statement.end) for t in _targets(statement) for n in ir.target_names(t))
             case ir.For(target=target, body=body):
-                yield from ((name.id, target.end) for name in _names(target))
+                yield from ((name.id, target.end) for name in ir.target_names(target))
                 yield from _assigned(body)
             case ir.With(items=items, body=body):
-                yield from ((n.id, i.target.end) for i in items if i.target for n in _names(i.target))
+                yield from (
+                    (n.id, i.target.end) for i in items if i.target for n in ir.target_names(i.target)
+                )
                 yield from _assigned(body)
             case ir.While(body=body) | ir.Try(body=body):
                 yield from _assigned(body)
@@ -48,12 +50,3 @@ def _targets(node: ir.Node) -> tuple[ir.Expr, ...]:
         case ir.With(items=items):
             return tuple(item.target for item in items if item.target is not None)
     return ()
-
-
-def _names(target: ir.Expr) -> Iterator[ir.Name]:
-    match target:
-        case ir.Name():
-            yield target
-        case ir.Sequence(elements=elements):
-            for element in elements:
-                yield from _names(element.value if isinstance(element, ir.Starred) else element)

@@ -20,6 +20,7 @@ from xlamig.flow.interp.semantics import Leaves, Program
 from xlamig.flow.interp.sizes import Sizes
 from xlamig.flow.interp.state import State
 from xlamig.flow.interp.statements import Statements
+from xlamig.flow.model.exits import jumps_out
 from xlamig.flow.model.regions import Regions
 from xlamig.flow.model.scopes import ScopeTable
 from xlamig.flow.model.site import Analysis
@@ -58,7 +59,7 @@ class AbstractInterpreter(State):
                 self.start_statement(node)
                 if self.statements.run(node):
                     return True
-                if type(node) is ir.If and not node.orelse and not self.one_rank and _leaves(node.body):
+                if type(node) is ir.If and not node.orelse and not self.one_rank and jumps_out(node.body[-1]):
                     self.one_rank = self.frequency_guards.first_rank(node.test, self.frame.scope, False)
         finally:
             self.one_rank = outer
@@ -135,9 +136,3 @@ class AbstractInterpreter(State):
     def make_module(self, dotted: str, args: Args, node: ir.Call) -> AbstractValue:
         """Return the module that an imported class or function makes."""
         return self.calls.modules.imported(dotted, args, node)
-
-
-def _leaves(body: ir.Block) -> bool:
-    """Return whether a branch leaves the function or the iteration."""
-    last = body[-1]
-    return isinstance(last, ir.Return) or (isinstance(last, ir.Jump) and last.kind != "pass")

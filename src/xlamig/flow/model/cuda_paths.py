@@ -7,6 +7,7 @@ from typing import Protocol
 
 from xlamig import ir
 from xlamig.facts import Guard
+from xlamig.flow.model.exits import jumps_out
 from xlamig.flow.model.scopes import Scope
 from xlamig.flow.model.values import Values
 
@@ -38,7 +39,7 @@ class CudaPaths:
             yield from self._statement(statement, scope, under)
             if isinstance(statement, ir.If):
                 for branch, holds in ((statement.body, False), (statement.orelse, True)):
-                    if branch and _leaves(branch[-1]):
+                    if branch and jumps_out(branch[-1]):
                         under = under or self.asked(statement.test, scope, holds)
 
     def _statement(self, node: ir.Stmt, scope: Scope, under: str) -> Iterator[Path]:
@@ -92,8 +93,3 @@ class CudaPaths:
         """Return whether a test asks where something is: a port changes tests of availability."""
         known = self.guards.values.of(test, scope)
         return not known.availability and (known.value.kind == "cuda-test" or isinstance(test, ir.Call))
-
-
-def _leaves(last: ir.Stmt) -> bool:
-    """Return whether a block ends the function or the iteration; `raise` demands what it asks for."""
-    return isinstance(last, ir.Return) or (isinstance(last, ir.Jump) and last.kind != "pass")

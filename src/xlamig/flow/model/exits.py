@@ -1,4 +1,4 @@
-"""Blocks that end the program."""
+"""Blocks that end the program, and statements that leave a block."""
 
 from __future__ import annotations
 
@@ -24,3 +24,9 @@ def ends_program(
             return not returns and ends_program(function.body, name_of)
         return name_of(func) in table.names("program", "exits")
     return isinstance(last, ir.Raise)
+
+
+def jumps_out(node: ir.Node) -> bool:
+    """Return whether a statement leaves the function or the iteration: return, break or continue. `raise`
+    demands what a test asks for, it does not avoid it."""
+    return isinstance(node, ir.Return) or (isinstance(node, ir.Jump) and node.kind != "pass")

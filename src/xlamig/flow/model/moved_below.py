@@ -221,14 +221,7 @@ def _asks_where(test: str) -> bool:
 
 def names_of(target: ir.Expr) -> Iterator[str]:
     """Yield the names that a target gives a value."""
-    match target:
-        case ir.Name(id=name):
-            yield name
-        case ir.Sequence(elements=elements):
-            for part in elements:
-                yield from names_of(part)
-        case ir.Starred(value=inner):
-            yield from names_of(inner)
+    return (name.id for name in ir.target_names(target))
 
 
 def _pairs(target: ir.Expr, value: ir.Expr) -> Iterator[tuple[ir.Expr, ir.Expr]]:

@@ -114,8 +114,8 @@ def facts_of(
     values.module = module
     values.switches.update(switches)
     values.options.update(command_line_options(module, scopes, values))
-    others = () if of_another_framework(text) else interfaces.values()
-    torch = has_torch(text) or any(interface.torch for interface in others)
+    imported = any(interface.torch for interface in interfaces.values())
+    torch = has_torch(text) or (imported and not of_another_framework(text))
     analysis = Analysis(module, text, names, values, torch, filename, kernels=dict(kernels))
     if "cuda" in text:
         context |= {"cuda-program"}

@@ -237,8 +237,9 @@ class Indexing:
                 masked |= self._slice(part, found, node, base, access)
             elif found.kind == "tensor" and found.dtype == "bool":
                 sure = min(sureness(base), sureness(found)) > POSSIBLE
-                masked |= sure and not fixed_mask(self.m, part)
-                record_mask(self.m, node, part, base, found, access, thing, value, operator)
+                fixed = fixed_mask(self.m, part)
+                masked |= sure and not fixed
+                record_mask(self.m, node, part, base, found, access, thing, value, operator, fixed)
             elif found.kind == "tensor" and found.scalar and found.place == "host":
                 self._changing(part, self.sizes.read(found, part) or NUMBER, node, base, access, "index")
             elif found.kind == "tensor" and found.scalar:

@@ -8,7 +8,6 @@ from typing import Literal
 from xlamig import ir
 from xlamig.facts import DynamicShape
 from xlamig.flow.interp.domain import LIKELY, POSSIBLE, AbstractValue, Mark, as_tensor
-from xlamig.flow.interp.fixed_masks import fixed_mask
 from xlamig.flow.interp.picked_rows import position_in_rows
 from xlamig.flow.interp.reads import sureness
 from xlamig.flow.interp.state import State
@@ -31,8 +30,10 @@ def record_mask(
     thing: AbstractValue | None,
     value: ir.Expr | None,
     operator: str,
+    fixed: bool,
 ) -> None:
-    """Record that an index is a mask: the shape of what it picks depends on values."""
+    """Record that an index is a mask: the shape of what it picks depends on values, of a `fixed` one only in
+    the eyes of XLA."""
     mixed = _mixed(m, part, base, mask)
     sure = min(sureness(base) or POSSIBLE, sureness(mask)) if sureness(base) else 0
     if mixed:
@@ -59,7 +60,7 @@ def record_mask(
         value=written,
         widened=_with_dimensions(m, part, 1),
         same_shape=_computed_from(mask.source, tensor),
-        fixed=access == "read" and fixed_mask(m, part),
+        fixed=access == "read" and fixed,
         mixed=mixed,
         parts={"mask": (part.start, part.end)},
     )

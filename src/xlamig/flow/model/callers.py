@@ -71,7 +71,8 @@ def callers_of(
     graph = _Graph(calls, locate, dispatched, built)
     steps, elsewhere, first_rank = graph.steps(), graph.elsewhere(), graph.first_rank()
     workers, samples = graph.workers(), graph.samples()
-    cuda = only_on_cuda(on_cuda, graph.callers, graph.place)
+    guarded = any(part.guarded for part in on_cuda.values())
+    cuda = only_on_cuda(on_cuda, graph.callers(), graph.place) if guarded else {}
     return {
         module: Callers(
             steps.get(module, {}),
@@ -81,12 +82,7 @@ def callers_of(
             frozenset(first_rank.get(module, ())),
             tuple(sorted(cuda.get(module, {}).items())),
         )
-        for module in steps.keys()
-        | cuda.keys()
-        | workers.keys()
-        | elsewhere.keys()
-        | samples.keys()
-        | first_rank.keys()
+        for module in {*steps, *cuda, *workers, *elsewhere, *samples, *first_rank}
     }
 
 
@@ -135,9 +131,8 @@ class _Graph:
             elif called.startswith(OWN):
                 yield from self.dispatched.get((module, called.removeprefix(OWN)), ())
 
-    @property
     def callers(self) -> Mapping[_Function, set[_Function]]:
-        """The functions that call each function, those of tests left out."""
+        """Return the functions that call each function, those of tests left out."""
         found: dict[_Function, set[_Function]] = {}
         for module, functions in self.calls.items():
             if any(part.startswith("test") for part in module.split(".")):

@@ -86,7 +86,8 @@ _OF_MODULES = re.compile(r"\bdef\s+(?:forward|training_step)\s*\(")
 def has_torch(text: str) -> bool:
     """Return whether a module may work on tensors: it names torch, or has a forward pass for a base class
     that does. One that imports another framework and not torch works on the tensors of that."""
-    return not of_another_framework(text) and ("torch" in text or _OF_MODULES.search(text) is not None)
+    named = "torch" in text or _OF_MODULES.search(text) is not None
+    return named and not of_another_framework(text)
 
 
 def of_another_framework(text: str) -> bool:

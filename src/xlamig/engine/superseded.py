@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from pathlib import PurePosixPath
 
 from xlamig.engine.source import Source
@@ -32,16 +32,9 @@ def superseded_files(sources: Collection[Source], index: ProjectIndex) -> frozen
 
 def _folder(filename: str) -> str:
     """Return the outermost folder on the way to a file that is named as one of the past; "" without one."""
-    path = PurePosixPath(filename)
-    return next((str(folder) for folder in _downwards(path) if _is_past(folder.name)), "")
-
-
-def _downwards(path: PurePosixPath) -> Iterator[PurePosixPath]:
-    yield from reversed(path.parents)
-
-
-def _is_past(name: str) -> bool:
-    return table.name_like("superseded").search(name) is not None
+    past = table.name_like("superseded")
+    folders = reversed(PurePosixPath(filename).parents)
+    return next((str(folder) for folder in folders if past.search(folder.name)), "")
 
 
 def _is_named(folder: str, scripts: Collection[str]) -> bool:

@@ -49,10 +49,12 @@ def taker_of(node: ir.Node, statement: ir.Stmt, rest: Sequence[ir.Stmt]) -> Take
     if _writes_back(node, statement):
         return "written-back"
     above = [*ir.path_down(statement, node)][-1]
-    taken: Taker = "count" if isinstance(above, ir.Attribute) and above.attr in _COUNTS else ""
-    if taken := taken or _in_call(node, statement):
-        # Without the count the other selections by the mask still count it.
-        return "" if taken == "count" and _selects_again(node, rest) else taken
+    counted = isinstance(above, ir.Attribute) and above.attr in _COUNTS
+    taken: Taker = "count" if counted else _in_call(node, statement)
+    if taken == "count" and _selects_again(node, rest):
+        return ""  # without the count the other selections by the mask still count it
+    if taken:
+        return taken
     name = variable_of(statement)
     uses = [] if name is None else [(use, later) for later in rest for use in _uses(later, name)]
     return _in_call(*uses[0]) if len(uses) == 1 else ""
@@ -96,9 +98,8 @@ def _in_call(node: ir.Node, statement: ir.Stmt) -> Taker:
 
 def _reduced_by(node: ir.Subscript, statement: ir.Stmt) -> str:
     """Return the method without arguments that is called on the elements; "" if none is."""
-    path = [*ir.path_down(statement, node)]
-    match path[-2:]:
-        case [ir.Call(args=()), ir.Attribute(attr=name)]:
+    match [*ir.path_down(statement, node)]:
+        case [*_, ir.Call(args=()), ir.Attribute(attr=name)]:
             return name
     return ""
 
@@ -110,11 +111,10 @@ def _selects_again(node: ir.Subscript, rest: Sequence[ir.Stmt]) -> bool:
     if not name or others:
         return False
     for part in (part for later in rest for part in ir.walk(later)):
-        if isinstance(part, ir.Subscript) and len(part.index) == 1:
-            index = part.index[0]
-            inner = index.operand if isinstance(index, ir.Unary) else index
-            if path_of(inner) == name:
-                return True
+        match part:
+            case ir.Subscript(index=(ir.Unary(operand=again),)) | ir.Subscript(index=(again,)):
+                if path_of(again) == name:
+                    return True
     return False
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Literal
 
 from xlamig import ir
+from xlamig.flow.detectors.consumers import is_assigned
 from xlamig.flow.model.scopes import path_of
 from xlamig.flow.model.site import Analysis, CodeContext
 from xlamig.knowledge import values as table
@@ -55,16 +56,15 @@ def _use_of_name(name: str, target: ir.Name, top: ir.Node, followed: int) -> Use
         for part in ir.walk(top)
         if isinstance(part, ir.Name) and part.id == name and part.start > target.start
     ]
-    uses = {_use_of(part, top, followed) for part in reads if not _is_target(part, top)}
+    uses = {
+        _use_of(part, top, followed)
+        for part in reads
+        if not is_assigned(part, [*ir.path_down(top, part)][-1])
+    }
     return "factor" if "factor" in uses and uses <= {"factor", "text"} else "other"
 
 
-def _is_target(name: ir.Name, top: ir.Node) -> bool:
-    above = list(ir.path_down(top, name))[-1]
-    return isinstance(above, ir.Assign) and any(target is name for target in above.targets)
-
-
-def _has_one(values: Iterator[ir.Expr] | tuple[ir.Expr, ...]) -> bool:
+def _has_one(values: Iterable[ir.Expr]) -> bool:
     return any(isinstance(value, ir.Const) and value.value == 1 for value in values)
 
 

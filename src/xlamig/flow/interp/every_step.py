@@ -5,6 +5,7 @@ from __future__ import annotations
 from xlamig import ir
 from xlamig.facts import Why
 from xlamig.flow.interp.arguments import Args
+from xlamig.flow.interp.setting import Setting
 from xlamig.flow.interp.state import State
 from xlamig.knowledge import values as table
 
@@ -15,9 +16,6 @@ def run_step_function(m: State, name: str, args: Args, node: ir.Call) -> None:
     given = args.get(*place) if place is not None else None
     if given is None or given.kind != "function":
         return
-    before = m.frequency, m.loops, m.caller
-    m.frequency, m.loops = "step", []
-    m.caller = (Why(f"`{name.rpartition('.')[2]}` calls it every step", (node.start, node.end)),)
-    with m.branch():
+    why = Why(f"`{name.rpartition('.')[2]}` calls it every step", (node.start, node.end))
+    with Setting(m, "frequency", "step"), Setting(m, "loops", []), Setting(m, "caller", (why,)), m.branch():
         m.semantics.reach(given, node, Args())
-    m.frequency, m.loops, m.caller = before

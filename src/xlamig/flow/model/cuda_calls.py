@@ -1,4 +1,4 @@
-"""Find the functions that nothing calls but code for CUDA: what they do, no other device reaches."""
+"""Read which functions a module calls under tests for CUDA alone, and which it hands on as values."""
 
 from __future__ import annotations
 

@@ -294,6 +294,7 @@ def test_parts_of_counted_sizes_are_computed_at_once(line: str, help: str) -> No
     ("operation", "help"),
     [
         ("torchvision.ops.roi_align(y, lens, 7)", "four neighbours"),
+        ("torchvision.ops.roi_pool(y, lens, 7)", "fixed number of boxes"),  # greatest values, none between
         ("torchvision.ops.nms(y, lens, 0.5)", "fixed number of boxes"),
     ],
 )

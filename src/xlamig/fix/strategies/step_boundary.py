@@ -7,12 +7,13 @@ from functools import partial
 
 from xlamig import ir
 from xlamig.facts import Fact, HostRead, Span, StepBoundary
+from xlamig.fix.callees import callee_of
 from xlamig.fix.context import Draft, FixContext, FixDeclined, Options
 from xlamig.fix.insertion import insert_after
 from xlamig.fix.loops import BOUNDARIES, Loop, is_update, loop_of, updated_by
 from xlamig.fix.micro_batches import join_ends
 from xlamig.fix.names import last_name
-from xlamig.fix.scopes import function_around, path_to, statement_at
+from xlamig.fix.scopes import below_in, function_around, path_to, statement_at
 from xlamig.fix.step_end import end_of_step, reads_value, waits
 from xlamig.fix.updates import Iteration
 from xlamig.fix.xla_calls import xla_statement
@@ -61,7 +62,7 @@ def _above_read(fact: StepBoundary, context: FixContext) -> ir.Stmt | None:
     if len(called) != 1 or fact.optimizer != "plain" or fact.accumulates:
         return None
     reads = (s for s in called[0].body if not isinstance(s, Loop) and reads_value(context, s))
-    updates = (_update_above(called[0].body, read, context.module) for read in reads)
+    updates = (_update_above(called[0].body, read, context) for read in reads)
     return next((update for update in updates if update), None)
 
 
@@ -96,20 +97,37 @@ def boundary_above_read(fact: Fact, options: Options, context: FixContext) -> Dr
         return None
     if fact.frequency != "step" and any(isinstance(node, ir.If | ir.IfExp) for node in inside):
         return None
-    update = _update_above(function.body, inside[0], context.module)
+    update = _update_above(function.body, inside[0], context)
     return boundary_after(fact, context, end_of_step(context, update)) if update else None
 
 
-def _update_above(body: ir.Block, read: ir.Node, module: ir.Module) -> ir.Stmt | None:
+def _update_above(body: ir.Block, read: ir.Node, context: FixContext) -> ir.Stmt | None:
     """Return the last statement above a read that steps an optimizer, if no boundary follows it."""
     above = body[: next((i for i, s in enumerate(body) if s is read), 0)]
-    for statement in reversed(above):
+    return _last_update(context, above)
+
+
+def _last_update(context: FixContext, block: ir.Block, depth: int = 3) -> ir.Stmt | None:
+    """Return the last statement of a block that steps an optimizer, itself or in a function of the file that
+    reads nothing afterwards; None if a boundary follows it."""
+    for statement in reversed(block):
         match statement:
             case ir.ExprStmt(value=ir.Call(func=func)) if last_name(func) in BOUNDARIES:
                 return None
-            case ir.ExprStmt(value=value) if is_update(module, value):
+            case ir.ExprStmt(value=value) if is_update(context.module, value):
                 return statement
+            case ir.ExprStmt(value=ir.Call() as call) | ir.Assign(value=ir.Call() as call) if depth:
+                if _leaves_update(context, call, depth - 1):
+                    return statement
     return None
+
+
+def _leaves_update(context: FixContext, call: ir.Call, depth: int) -> bool:
+    """Return whether a function that a call runs steps an optimizer and leaves that to be executed."""
+    function = callee_of(context.module, call)
+    update = _last_update(context, function.body, depth) if function else None
+    below = below_in(function.body, update) if function and update else None
+    return below is not None and not any(reads_value(context, s) for s in below)
 
 
 def _is_xm_step(func: ir.Expr) -> bool:

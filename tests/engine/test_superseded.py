@@ -33,6 +33,13 @@ def test_counts_what_nothing_uses(folder: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "script", ["ls runs/threshold/\n", "python very-old/train.py\n", "python main.py  # not as of old.\n"]
+)
+def test_counts_what_a_script_names_only_as_the_end_of_a_word(script: str) -> None:
+    assert told({"old/train.py": CALL, "run.sh": script}) == {"main.py", "now.py"}
+
+
+@pytest.mark.parametrize(
     ("folder", "files"),
     [
         ("olden", {}),
@@ -40,6 +47,8 @@ def test_counts_what_nothing_uses(folder: str) -> None:
         ("old", {"run.py": "from old.train import model\nmodel.cuda()\n"}),
         ("old", {"run.sh": "python old/train.py\n"}),
         ("legacy", {"run.sh": "python -m legacy.train\n"}),
+        ("old", {"run.sh": "python ./old/train.py\n"}),
+        ("tools/old", {"run.sh": "python -m tools.old.train\n"}),
     ],
 )
 def test_lists_what_is_used(folder: str, files: dict[str, str]) -> None:

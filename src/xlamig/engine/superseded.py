@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from pathlib import PurePosixPath
 
@@ -38,5 +39,7 @@ def _folder(filename: str) -> str:
 
 
 def _is_named(folder: str, scripts: Collection[str]) -> bool:
-    name = PurePosixPath(folder).name
-    return any(f"{name}/" in text or f"{name}." in text for text in scripts)
+    """Return whether a script names a folder, as `old/train.py` or `old.train`: not as the end of a word."""
+    name = re.escape(PurePosixPath(folder).name)
+    named = re.compile(rf"(?<![\w-]){name}(?:/|\.(?=\w))")
+    return any(map(named.search, scripts))

@@ -146,7 +146,7 @@ class _Collector:
 
     def _node(self, node: ir.Node, scope: Scope) -> None:
         match node:
-            case ir.Call():
+            case ir.Call() if path_of(node.func) != "super":  # `super(Net, self)` calls no `Net`
                 self._call(node, scope)
             case ir.Assign(targets=targets, value=value):
                 for target in targets:

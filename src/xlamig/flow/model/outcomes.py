@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
@@ -36,6 +37,9 @@ _EQUAL: Mapping[str, Callable[[object, object], bool]] = {
 }  # fmt: skip
 _TRUTH = {OFF: False, NONE: False, ON: True, FINITE: True, TEXT: True, CUDA: False, NO_CUDA: True}
 _OF_CUDA = frozenset({CUDA, NO_CUDA})
+_NUMERIC = frozenset({OFF, FINITE})  # ON may stand for an option that is named without its value
+_WRITTEN = re.compile(r"[-+.\d].*|true|false|yes|no|on|off|null|none|", re.IGNORECASE)
+"""The strings that settings may hold and another code stands for: `"0"`, `off`."""
 
 
 class Outcome(NamedTuple):
@@ -110,6 +114,8 @@ def _of_value(code: str, condition: Condition, exact: bool) -> bool | None:
             return (op == "!=") if op in ("==", "!=") else None
         case Condition("compare", _, op, value) if code[0] == TEXT or code == NONE:
             return _of_text(code, op, value)
+        case Condition("compare", _, op, str() | tuple() as value) if code[0] in _NUMERIC:
+            return _of_other(op, value)
         case Condition("compare", _, op, value):
             return _of_number(code, op, value, exact)
     return None
@@ -127,7 +133,17 @@ def _of_number(code: str, op: str, value: object, exact: bool) -> bool | None:
 def _of_text(code: str, op: str, value: object) -> bool | None:
     """Return the outcome of a comparison of a string, or of None."""
     text = code[1:] if code[0] == TEXT else None
+    if text is None and isinstance(value, str) and value.lower() in ("none", "null"):
+        return None  # settings may have it as a string
     if isinstance(value, tuple):
         return (text in value) is (op == "in")
     known = op in _EQUAL and (text is not None or value is None or isinstance(value, str))
     return _EQUAL[op](text, value) if known else None
+
+
+def _of_other(op: str, value: str | tuple[object, ...]) -> bool | None:
+    """Return the outcome of a comparison of a number with strings; a setting may have it as a string."""
+    values = value if isinstance(value, tuple) else (value,)
+    if not all(isinstance(one, str) and not _WRITTEN.fullmatch(one) for one in values):
+        return None
+    return {"==": False, "in": False, "!=": True, "not in": True}.get(op)

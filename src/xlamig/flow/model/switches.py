@@ -127,10 +127,13 @@ class Switches:
                     given |= calls.positional[param.position]
                 one.give(key, given - {key})
                 left = not calls.fill(param.position, param.name)
-                if left:
+                starred = STARRED in calls.keywords
+                if left and starred and not param.default:
+                    one.note(key, (ENTRY + param.name,), evident=False)  # only `**settings` can give it
+                elif left:
                     one.note(key, default)
                 if NONE in (given | default if left else given):
-                    one.leave(key, known=STARRED not in calls.keywords)
+                    one.leave(key, known=not starred)
 
     def undecided(self) -> Codes:
         """Return the names of the options that tests ask for and no module gives an unknown value, with their
@@ -158,7 +161,8 @@ class Switches:
         if self._is_of_training(option):
             return (OFF,)
         codes = values.codes(key)
-        chosen = any(code[0] == TEXT for code in codes) and _is_choice(option)
+        texts = any(code[0] == TEXT for code in codes)
+        chosen = texts and _is_choice(option) and not values.sees_all(key)
         of_cuda = not codes.isdisjoint({CUDA, NO_CUDA})
         unsure = isinstance(values, NameTable) if of_cuda else _is_mode(option) and not values.sees_all(key)
         return NO_STATE if UNKNOWN in codes or chosen or unsure else tuple(sorted(codes))

@@ -16,7 +16,7 @@ class ApiUse(Fact):
     "Tensor.cuda", "Module.cuda", "unknown.cuda"; a setting that is read is "setting.gpus". The
     callee of a call matched by a keyword alone may be "unknown". `spelled` is the source text. via
     "forward": an object of the class `name` is called; "operator": an operator does what `name` does;
-    "option": an option holds what `name` returns.
+    "option": an option holds what `name` returns; "chosen": an option may choose `name` for a call.
     """
 
     kind: ClassVar[str] = "api-use"
@@ -25,6 +25,7 @@ class ApiUse(Fact):
     spelled: str
     via: Literal[
         "call",
+        "chosen",
         "reference",
         "import",
         "decorator",

@@ -12,6 +12,7 @@ from xlamig import ir
 from xlamig.facts import ApiUse, Argument, Span, Value, Why
 from xlamig.findings import Confidence
 from xlamig.flow.detectors.before_launch import before_launch
+from xlamig.flow.detectors.chosen_classes import chosen
 from xlamig.flow.detectors.frozen_norms import frozen_norm
 from xlamig.flow.detectors.in_scope import device_in_scope
 from xlamig.flow.detectors.module_calls import called_with
@@ -38,7 +39,7 @@ _ARGUMENTS = re.compile(r"Arguments$|TrainingConfig$")
 _LONG = 40
 _TOLD = ("constant", "pattern", "device", "cuda-test", "sequence")
 
-Via = Literal["call", "reference", "import", "decorator", "assignment", "except", "with"]
+Via = Literal["call", "chosen", "reference", "import", "decorator", "assignment", "except", "with"]
 
 
 class Apis:
@@ -106,6 +107,13 @@ class Apis:
             args=args,
             complete=complete,
         )
+
+    def chosen(self, node: ir.Call, place: CodeContext) -> Iterator[ApiUse]:
+        """Yield a use of each known class that an option may choose for this call."""
+        for name in chosen(node.func, place.scope, self.analysis.names, self.analysis.values):
+            why = Why(f"an option may choose `{name}`", (node.func.start, node.func.end))
+            for fact in self.call(node, name, place, "chosen") if self.interest.wants(name) else ():
+                yield replace(fact, confidence="likely", reasons=(*place.reasons, why))
 
     def reference(self, node: ir.Expr, place: CodeContext, via: Via = "reference") -> Iterator[ApiUse]:
         """The fact for a known name that is read, assigned to or caught, not called."""

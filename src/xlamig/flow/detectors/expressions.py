@@ -114,6 +114,8 @@ class Expressions:
             self.add(self._kernel(node.func, source, place))
         self.no_device.in_call(node, dotted, place)
         self.add(self.apis.call(node, dotted, place, via))
+        if dotted is None:
+            self.add(self.apis.chosen(node, place))
         if node.args:
             self.add(self.devices.in_call(node, dotted, place))
             self.add(self.branches.option(node, place))

@@ -22,6 +22,7 @@ from xlamig.flow.interp.domain import (
     known_parts,
     sequence,
 )
+from xlamig.flow.interp.last_batches import take_batch
 from xlamig.flow.interp.lengths import varies
 from xlamig.flow.interp.number_origins import cause_of_read
 from xlamig.flow.interp.one_rank import OPEN_FILE
@@ -68,6 +69,7 @@ class Builtins:
                 reads.host(node, first, "truth", "bool", args.node(0))
                 return BOOL
             case "next":
+                take_batch(self.m, first)
                 return self.m.semantics.iterate(first)
             case "print" | "str" | "repr" | "format":
                 return self._formatted(name, first, args, node)
@@ -86,7 +88,8 @@ class Builtins:
                 start = AbstractValue("number", trait=Mark.COUNTER)
                 inner = self.m.semantics.iterate(first)
                 made = AbstractValue("sequence", element=sequence((start, inner)), cause=_rounds(first))
-                return made.replace(trait=first.trait, ref=first.ref if first.kind == "loader" else None)
+                is_loader = first.kind == "loader" or first.trait is Mark.PARTIAL
+                return made.replace(trait=first.trait, ref=first.ref if is_loader else None)
             case "zip" if args.rest is not None and len(args.positional) == 1:
                 return self._columns(args.rest)
             case "zip":

@@ -13,6 +13,7 @@ from xlamig.flow.interp.crossing import call_tells
 from xlamig.flow.interp.domain import BOTTOM, NONE, TOP, AbstractValue, join, join_all
 from xlamig.flow.interp.filled import filled, hand_back
 from xlamig.flow.interp.frames import ClassInfo, Frame, Function
+from xlamig.flow.interp.generators import generator_of
 from xlamig.flow.interp.left_out import record_defaults
 from xlamig.flow.interp.parameters import Parameters
 from xlamig.flow.interp.portable import placed
@@ -210,12 +211,11 @@ class CallContexts:
         m.loops, m.one_rank = loops, one_rank
         self._running.pop()
         m.frame, m.statement, m.synced = outer, statement, synced
-        result = frame.returned
-        if frame.yielded is not None:
-            result = AbstractValue("sequence", element=frame.yielded)
-        elif result is None:
+        generator = generator_of(m, frame)
+        result = generator or frame.returned
+        if result is None:
             result = NONE if not leaves else TOP
-        elif not leaves and result.kind != "none":
+        elif generator is None and not leaves and result.kind != "none":
             result = join(result, NONE)
         return placed(result, "device") if on_host else result, effects, filled(frame, given)
 

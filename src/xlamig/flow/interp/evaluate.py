@@ -24,12 +24,12 @@ from xlamig.flow.interp.domain import (
     constant,
     element_of,
     groups_of,
-    join,
     join_all,
     over,
     sequence,
 )
 from xlamig.flow.interp.frames import ClassInfo, Frame, Function, copy_env
+from xlamig.flow.interp.generators import yield_value
 from xlamig.flow.interp.indexing import Indexing
 from xlamig.flow.interp.iteration import Iteration
 from xlamig.flow.interp.kept import kept_entry
@@ -233,8 +233,7 @@ class Evaluator:
         thing = self.of(node.value) if node.value is not None else NONE
         if node.is_from:
             thing = self.iteration.iterated(thing)
-        before = self.m.frame.yielded
-        self.m.frame.yielded = thing if before is None else join(before, thing)
+        yield_value(self.m, thing)
         return TOP
 
     def _walrus(self, node: ir.Walrus) -> AbstractValue:

@@ -154,6 +154,7 @@ class Frame:
     returned: AbstractValue | None = None
     yielded: AbstractValue | None = None
     yields: bool = False  # of a generator
+    passed_on: AbstractValue | None = None  # the loader whose batches it yields
     paths: set[str] = field(default_factory=set)  # the dotted ones among the names so far
     name: str = ""  # of a module
     choices: dict[int, Choice] = field(default_factory=dict)  # the `if` statements so far, by their offset
@@ -183,6 +184,7 @@ class Loop:
     kind: LoopKind = "plain"
     over: str = ""
     loads: bool = False  # each iteration takes a batch from a loader
+    taken: list[AbstractValue] = field(default_factory=list)  # the loaders that iterations take batches from
     rolls: bool = False  # inside a step, each iteration calls the model and runs the graph
     works: bool = True  # an iteration may do work on the device
     moves: bool = False  # an iteration moves something from the host to the device

@@ -15,6 +15,7 @@ from xlamig.flow.interp.domain import (
 )
 from xlamig.flow.interp.indexing import Indexing
 from xlamig.flow.interp.kept import is_carried
+from xlamig.flow.interp.last_batches import take_batch
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.effects import Effect
 
@@ -62,6 +63,7 @@ class Iteration:
         made = self.m.semantics.call(method, Args(), None) if method is not None else TOP
         if made.kind not in ("sequence", "loader"):
             return TOP
+        take_batch(self.m, made)
         self.m.effects.add(Effect.BATCH)
         return self.iterated(made)
 

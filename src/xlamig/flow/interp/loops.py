@@ -17,7 +17,8 @@ from xlamig.flow.interp.domain import (
     over,
 )
 from xlamig.flow.interp.frames import STEPS, Env, Loop, copy_env, join_env
-from xlamig.flow.interp.last_batches import record_last_batch, record_last_slice
+from xlamig.flow.interp.last_batches import record_last_batches
+from xlamig.flow.interp.last_slices import note_last_slice, record_last_slice
 from xlamig.flow.interp.loop_kinds import LoopKinds, runs_graph, trains
 from xlamig.flow.interp.loop_values import LoopValues
 from xlamig.flow.interp.moves import Moves
@@ -75,7 +76,7 @@ class Loops:
         before = copy_env(m.env)
         brief, m.first_pass = m.first_pass, True
         loads = iterable.kind in ("loader", "dataset")
-        loop = Loop(node, over=over(iterable, whole=True), loads=loads, base=m.base)
+        loop = Loop(node, over=over(iterable, whole=True), loads=loads, taken=[iterable], base=m.base)
         with m.branch() as effects:
             first = self._iteration(loop, start)
         m.first_pass = brief
@@ -108,10 +109,10 @@ class Loops:
             m.statement = node
             if loop.kind in STEPS or self.kinds.is_inner_step(loop, iterable, effects):
                 record_boundary(m, loop, effects, iterable)
-            if loop.kind == "training":
-                record_last_batch(m, iterable)
+            record_last_batches(m, loop)
             if loop.kind in ("training", "evaluation"):
                 record_last_slice(m, loop)
+            note_last_slice(m, loop)
             if trains(effects):
                 self.moves.departures.end(loop)
             m.statement, m.frequency, m.seldom = statement, frequency, seldom

@@ -23,6 +23,7 @@ from xlamig.flow.interp.domain import (
 from xlamig.flow.interp.host_batches import array_method
 from xlamig.flow.interp.kept import kept_entry
 from xlamig.flow.interp.keywords import take_keyword
+from xlamig.flow.interp.last_batches import take_batch
 from xlamig.flow.interp.lengths import is_sorted_by_length, joined
 from xlamig.flow.interp.libraries import Libraries
 from xlamig.flow.interp.optimizer_calls import call_optimizer, call_scaler
@@ -58,6 +59,9 @@ class Objects:
         if owner.kind == "unknown":
             self.libraries.observe(owner, name, args, node)
         match owner.kind:
+            case "loader" | "sequence" if name in ("next", "__next__") and not args.all:
+                take_batch(self.m, owner)
+                return self.m.semantics.iterate(owner)
             case "sequence":
                 return self._of_sequence(owner, name, args, node)
             case "mapping":
@@ -78,8 +82,6 @@ class Objects:
                 return call_scaler(self.m, name, args, node)
             case "distribution":
                 return self.distributions.method(owner, name, args, node)
-            case "logger":
-                return NONE  # below its level nothing is read
             case "parameters":
                 return owner
             case "foreign" if isinstance(owner.trait, Mark):
@@ -90,7 +92,7 @@ class Objects:
                 return self.unknown.of_foreign(name, args, node)
             case "number" | "bool":
                 return NUMBER
-            case "device":
+            case "device" | "logger":  # below a logger's level nothing is read
                 return NONE
         return self.unknown.call(owner, name, args, node)
 

@@ -16,10 +16,12 @@ _T = TypeVar("_T")
 
 
 def several(value: AbstractValue) -> list[AbstractValue]:
-    """Return the values, of one class each, that a class or an object of one of several classes stands for;
-    none where the class is one, or not known."""
+    """Return the values, of one class each, that a class or an object of one of several classes stands for,
+    or the modules that one of several modules may be; none where it is one, or not known."""
     if not isinstance(value.ref, Alternatives):  # as nearly always
         return []
+    if value.kind == "api":
+        return [value.replace(ref=ref) for ref in modules_of(value.ref)]
     refs = modules_of(value.ref) if value.kind in ("class", "instance", "module") else []
     classes = [ref for ref in refs if isinstance(ref, ClassInfo)]
     return [value.replace(ref=info) for info in classes] if 1 < len(classes) == len(refs) else []

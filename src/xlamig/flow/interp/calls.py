@@ -293,4 +293,5 @@ class Calls:
             if export.kind != "name":
                 defined = self.m.program.defined(dotted, module)
                 return defined or AbstractValue("unknown", ref=dotted, sure=POSSIBLE)
-        return AbstractValue("api", ref=self.m.names.canonical(dotted))
+        trait = Mark.NAMESPACE if project.is_module(dotted, module) else None
+        return AbstractValue("api", ref=self.m.names.canonical(dotted), trait=trait)

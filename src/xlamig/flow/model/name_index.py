@@ -43,6 +43,11 @@ class NameIndex:
             self._meanings[key] = self._resolve(dotted, origin)
         return self._meanings[key]
 
+    def is_module(self, dotted: str, origin: str) -> bool:
+        """Return whether a name means a module of the project in module `origin`."""
+        owner = self._owner(dotted, origin)
+        return owner is not None and not owner[1]
+
     def _resolve(self, dotted: str, origin: str) -> Export | None:
         for _ in range(_MAX_REEXPORTS):
             owner = self._owner(dotted, origin)

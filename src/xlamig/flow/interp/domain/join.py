@@ -12,7 +12,7 @@ from typing import Any, get_args
 
 from xlamig.facts import Why
 from xlamig.flow.interp.domain.shapes import join_shapes
-from xlamig.flow.interp.domain.traits import text_of
+from xlamig.flow.interp.domain.traits import Mark, text_of
 from xlamig.flow.interp.domain.values import (
     BOTTOM,
     LIKELY,
@@ -94,14 +94,15 @@ def _join_alike(one: AbstractValue, other: AbstractValue) -> AbstractValue:
     if _differ_in_reasons_alone(one, other) and (kind != "unknown" or one.ref is not None):
         return one if one.why is _reasons(one, other, one.cause) else other
     same_ref = one.ref is other.ref or one.ref == other.ref
-    either = _either(one.ref, other.ref) if kind in _SEVERAL and not same_ref else None
+    several = kind in _SEVERAL or (kind == "api" and one.trait is other.trait is Mark.NAMESPACE)
+    either = _either(one.ref, other.ref) if several and not same_ref else None
     if kind in _DEFINED and not same_ref and either is None:
         return TOP
     const = _joined_constant(one, other)
     cause = _worse(one.cause, other.cause)
     marked = _marked(one, other, cause)
     trait, ref = marked.trait, marked.ref if same_ref or kind == "tensor" else None
-    if kind in _SEVERAL and not same_ref:
+    if several and not same_ref:
         ref = either
     if kind == "unknown" and ref is None:
         trait = None

@@ -53,6 +53,7 @@ class Mark(Enum):
     DEVICE_LOADER = "device-loader"
     INSTANCE = "instance"  # of a class that another file defines
     MADE = "made"  # a device from torch.device(...)
+    NAMESPACE = "namespace"  # a module of the project, as an object
     OF_TENSOR = "of-tensor"  # whether a tensor is one
     OF_MODULE = "module"  # computed from a module, not a module
     PARTIAL = "partial"  # a loader whose last batch may be smaller

@@ -182,3 +182,20 @@ def test_a_single_selection_is_replaced_where_it_stands() -> None:
 
 def test_no_flag_is_reported_that_places_nothing() -> None:
     assert fixed("cuda = torch.cuda.is_available()\nif cuda:\n    print('fast')\n") == ""
+
+
+def test_a_flag_that_asks_a_setting_too_decides_where_its_tensors_are() -> None:
+    setting = TENSORS.replace(
+        "cuda = True if torch.cuda.is_available() else False",
+        "args = argparse.ArgumentParser().parse_args()\n"
+        "cuda = torch.cuda.is_available() and not args.no_cuda",
+    )
+    assert fixed(setting) == textwrap.dedent(
+        """\
+        cuda = default_device().type != "cpu" and not args.no_cuda
+            model.to(default_device())
+        Tensor = torch.FloatTensor
+            real = x.to(default_device() if cuda else "cpu", torch.float32)
+            z = Tensor(np.random.normal(0, 1, (4, 4))).to(default_device() if cuda else "cpu")
+            ones = Tensor(x.size(0), 1).to(default_device() if cuda else "cpu").fill_(1.0)"""
+    )

@@ -10,6 +10,7 @@ from xlamig.fix.context import Draft, FixContext, FixDeclined, Options
 from xlamig.fix.device import written_device
 from xlamig.fix.flags import Flag, flag_named, flag_of, guarded_by, is_harmless, uses_of
 from xlamig.fix.placements import Placements, placed_below
+from xlamig.fix.strategies.tensor_type import chosen_by_setting
 
 _NOT = "not "
 
@@ -52,6 +53,10 @@ def _draft(flag: Flag, fact: Fact, context: FixContext, trusting: bool) -> Draft
     if flag.pure and not trusting and _is_one_selection(outer):
         return None  # it is replaced where it stands
     for root in outer:
+        if not flag.pure and isinstance(root, ir.IfExp) and isinstance(root.body, ir.Attribute):
+            placements.device = partial(chosen_by_setting, context, fact, root)  # for types
+        else:
+            placements.device = partial(written_device, context, fact)
         placements.rewrite(root, partial(_test, context, flag))
     if not placements.count and not trusting:
         return None

@@ -26,7 +26,7 @@ def tensor_type(fact: Fact, options: Options, context: FixContext) -> Draft | No
                 return _maker(kept, choice, found, fact, context)
     match path[-2:]:
         case [ir.IfExp(body=ir.Attribute(), orelse=ir.Attribute()) as choice, _]:
-            device = partial(_choose_type, context, fact, choice)
+            device = partial(chosen_by_setting, context, fact, choice)
             root: ir.Node = choice
         case [ir.Assign(targets=(ir.Name(id=name),)), _] if len(bindings(context.module, name)) > 1:
             return None
@@ -63,7 +63,10 @@ def _maker(
     return Draft(message, edits, device.creates)
 
 
-def _choose_type(context: FixContext, fact: Fact, choice: ir.IfExp, place: Span, index: str) -> Expression:
+def chosen_by_setting(
+    context: FixContext, fact: Fact, choice: ir.IfExp, place: Span, index: str
+) -> Expression:
+    """Return the device of tensors whose type a setting chooses: the program's, or the CPU."""
     setting = dotted_name(choice.test)
     if (
         not setting.lstrip(".")

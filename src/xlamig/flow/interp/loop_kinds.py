@@ -17,6 +17,7 @@ from xlamig.flow.model.scopes import path_of
 
 WITHOUT_GRADIENTS = frozenset({"torch.no_grad", "torch.inference_mode"})
 _FEW = 4
+_ONCE_OR_TWICE = 2
 _BUILTINS = frozenset(dir(builtins))
 _OPTIMIZER_STEPS = (Effect.OPTIMIZER_STEP, Effect.XLA_OPTIMIZER_STEP)
 _TRAINS = (Effect.BACKWARD, Effect.MODEL_CALL, Effect.ZERO_GRAD, Effect.BATCH)
@@ -94,14 +95,15 @@ class LoopKinds:
     ) -> LoopKind:
         """Return the kind of a loop by what its body does and changes."""
         per_step = self.m.frequency in ("step", "interval")
-        if is_short(node) or (self.m.loops and self._runs_seldom(node)):
+        if is_short(node) or self._has_few_iterations(node) or (self.m.loops and self._runs_seldom(node)):
             return "graph-breaking" if runs_graph(effects) else "plain"
         if effects.happens(*_OPTIMIZER_STEPS) and effects.happens(*_TRAINS):
             return "training"
         if Effect.STEP_LOOP in effects.must and iterable.kind not in ("loader", "dataset"):
             return "epoch"
         if effects.happens(Effect.BACKWARD):
-            return "accumulation" if per_step or self.m.loops else "training"
+            around = any(not self._has_few_iterations(loop.node) for loop in self.m.loops)
+            return "accumulation" if per_step or around else "training"
         if effects.happens(Effect.STEP_LOOP):
             return "epoch"
         if self._denoises(node, effects):
@@ -195,14 +197,26 @@ class LoopKinds:
         modes = (mode.func if isinstance(mode, ir.Call) else mode for mode in (*function.decorators, *around))
         return any(self.m.names.dotted(mode, self.m.frame.scope) in WITHOUT_GRADIENTS for mode in modes)
 
+    def _has_few_iterations(self, node: ir.For | ir.While) -> bool:
+        """Return whether a loop runs once or twice by the default of an option of the command line:
+        `range(args.iterative_steps)`. What trains for that many epochs has a loop of steps in it."""
+        match node:
+            case ir.For(iter=ir.Call(func=ir.Name(id="range"), args=(ir.Arg(value=count),))):
+                option = isinstance(count, ir.Attribute) and not path_of(count).startswith("self.")
+                return option and "epoch" not in path_of(count) and self._is_at_most(count, _ONCE_OR_TWICE)
+        return False
+
     def _runs_seldom(self, node: ir.For | ir.While) -> bool:
         """Return whether a loop has few iterations, each time as many, by the default of an option or a
         parameter: `range(args.votes)`."""
         match node:
             case ir.For(iter=ir.Call(func=ir.Name(id="range"), args=(ir.Arg(value=count),))):
-                known = self.m.analysis.values.of(count, self.m.frame.scope).value
-                return known.kind == "constant" and isinstance(known.value, int) and known.value <= _FEW
+                return self._is_at_most(count, _FEW)
         return False
+
+    def _is_at_most(self, count: ir.Expr, most: int) -> bool:
+        known = self.m.analysis.values.of(count, self.m.frame.scope).value
+        return known.kind == "constant" and isinstance(known.value, int) and known.value <= most
 
     def _runs_once(self, node: ir.For | ir.While) -> bool:
         """Return whether the caller asks for a single iteration: `range(steps)` with `steps=1`."""

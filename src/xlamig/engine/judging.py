@@ -11,6 +11,7 @@ from pathlib import PurePosixPath
 from xlamig import artifacts, ir
 from xlamig.engine.beside import split
 from xlamig.engine.clues import has_habit
+from xlamig.engine.cuda_kernels import cuda_kernels
 from xlamig.engine.device_settings import device_setting_facts
 from xlamig.engine.gpu_classes import gpu_classes
 from xlamig.engine.gpu_only import as_infos
@@ -18,7 +19,7 @@ from xlamig.engine.host_notebooks import as_no_action
 from xlamig.engine.jobs import Analysed, AnalyseJob
 from xlamig.engine.kernel_files import kernel_files
 from xlamig.engine.load import Failure
-from xlamig.engine.lowered import Limit, kept_off, lower_inside, needs_gpu
+from xlamig.engine.lowered import Limit, for_cuda, kept_off, lower_inside, needs_gpu
 from xlamig.engine.session import Session, session_for
 from xlamig.engine.units import ATTENTION, with_units
 from xlamig.facts import ApiUse, ContextTag, ContextTags, Fact, Package, ToolEvent
@@ -35,6 +36,8 @@ from xlamig.rulebook.suppressed import Outcome, apply, silence
 from xlamig.source.files import module_name
 from xlamig.source.suppress import suppressions
 from xlamig.source.text import SourceText
+
+_REGISTERS_FOR_CUDA = re.compile(r"\b(?:custom_op|register_kernel|impl)\s*\(")
 
 
 def report_on(job: AnalyseJob, module: ir.Module | None) -> Analysed:
@@ -114,6 +117,8 @@ def _limits(
     packages = {fact.package for fact in attention if isinstance(fact, Package)}
     for scope, package in gpu_classes(module, packages).items() if module and packages else ():
         yield scope, needs_gpu(scope, package)
+    if module and _REGISTERS_FOR_CUDA.search(job.source.text):
+        yield from ((scope, for_cuda(scope)) for scope in cuda_kernels(module))
 
 
 def _outside(facts: list[Fact], functions: Sequence[ir.Node]) -> list[Fact]:

@@ -30,6 +30,15 @@ def needs_gpu(scope: str, package: str) -> Limit:
     )
 
 
+def for_cuda(scope: str) -> Limit:
+    """Return the limit of a kernel that is registered for CUDA alone."""
+    why = (
+        f"`{scope}` is registered for tensors of CUDA: for XLA tensors the operator runs its kernel for the"
+        " CPU, and raises `NotImplementedError` without one"
+    )
+    return Limit("for CUDA tensors", why)
+
+
 def lower_inside(
     findings: Iterable[Finding], filename: str, limits: Mapping[str, Limit]
 ) -> Iterator[Finding]:

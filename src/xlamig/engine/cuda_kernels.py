@@ -1,4 +1,4 @@
-"""Functions that torch.library runs for tensors of CUDA alone: kernels of an operator for that device type."""
+"""Functions that torch.library runs for tensors of CUDA alone: kernels for that device type."""
 
 from __future__ import annotations
 

@@ -93,6 +93,7 @@ class Argument:
 ContextTag = Literal[
     "no-grad",  # under torch.no_grad or inference_mode
     "no-view",  # of inference_mode: the code in it calls no module and makes no view of a tensor
+    "no-cast",  # of autocast: no result in it has another type without autocast
     "makes-model",  # of inference_mode: a model is made, or moved to its device, in it
     "loop",
     "forward",  # a method of a module, trainer or autograd.Function that runs every step

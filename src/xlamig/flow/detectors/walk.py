@@ -12,22 +12,21 @@ from xlamig.flow.detectors.call_sites import CallSites
 from xlamig.flow.detectors.event_facts import facts_of_events
 from xlamig.flow.detectors.expressions import Expressions, divisor
 from xlamig.flow.detectors.handover import Handovers
+from xlamig.flow.detectors.modes import INFERENCE, over
 from xlamig.flow.detectors.narrowing import Narrowing, catches_more, guarded, of_old_api, of_optional_import
 from xlamig.flow.detectors.off_imports import OffImports
 from xlamig.flow.detectors.parts import RawPart, parts_of
-from xlamig.flow.detectors.views import makes_model, may_make_view
 from xlamig.flow.interp.interpret import NOTHING_RUN, interpret
 from xlamig.flow.interp.module_text import ModuleText
 from xlamig.flow.interp.visits import NO_VISIT, Visit
 from xlamig.flow.model.absolute_imports import absolute
 from xlamig.flow.model.callers import Callers
 from xlamig.flow.model.regions import CALLED, NO_CONTEXT, Regions
-from xlamig.flow.model.scopes import Scope, ScopeTable
+from xlamig.flow.model.scopes import ScopeTable
 from xlamig.flow.model.site import Analysis, CodeContext
 from xlamig.flow.model.sole_callers import SoleCallers
 
-_INFERENCE = "torch.inference_mode"
-_NO_GRAD = frozenset({"torch.no_grad", _INFERENCE})
+_NO_GRAD = frozenset({"torch.no_grad", INFERENCE})
 _PROVED = frozenset({"api-use", "device-choice"})
 _NOT_INSIDE = frozenset({"loop", "try"})  # of a function that is defined there
 
@@ -227,7 +226,9 @@ class Walk:
     def _function(self, node: ir.FunctionDef, place: CodeContext) -> None:
         inner, under = self.scopes.of(node), place
         for decorator in node.decorators:
-            self.detectors.decorator(decorator, self._over(decorator, node.body, place, self.scopes.of(node)))
+            self.detectors.decorator(
+                decorator, over(decorator, node.body, place, self.scopes.of(node), self.analysis.names)
+            )
             under = self.narrowing.decorated(decorator, under)
             called = decorator.func if isinstance(decorator, ir.Call) else decorator
             if self.analysis.names.dotted(called, place.scope) in _NO_GRAD:
@@ -271,22 +272,14 @@ class Walk:
         context = place.context
         for item in node.items:
             if isinstance(item.value, ir.Call):
-                self.detectors.call(item.value, self._over(item.value, node.body, place, place.scope), "with")
+                self.detectors.call(
+                    item.value, over(item.value, node.body, place, place.scope, self.analysis.names), "with"
+                )
                 if self.analysis.names.dotted(item.value.func, place.scope) in _NO_GRAD:
                     context |= {"no-grad"}
             else:
                 self.detectors.visit(item.value, place)
         self._block(node.body, replace(place, context=context))
-
-    def _over(self, mode: ir.Expr, body: ir.Block, place: CodeContext, scope: Scope) -> CodeContext:
-        """Return the surroundings of `inference_mode`, which say where the code in it makes no view, or
-        makes the model itself."""
-        called = mode.func if isinstance(mode, ir.Call) else mode
-        if self.analysis.names.dotted(called, place.scope) != _INFERENCE:
-            return place
-        if not may_make_view(body, self.analysis.names, scope):
-            return place.within("no-view")
-        return place.within("makes-model") if makes_model(body) else place
 
     def _try(self, node: ir.Try, place: CodeContext) -> None:
         optional = of_optional_import(node)

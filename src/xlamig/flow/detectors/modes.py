@@ -1,0 +1,26 @@
+"""The surroundings of modes, `inference_mode` and `autocast`, by the code that they are for."""
+
+from __future__ import annotations
+
+from xlamig import ir
+from xlamig.flow.detectors.casts import may_be_cast
+from xlamig.flow.detectors.views import makes_model, may_make_view
+from xlamig.flow.model.names import Names
+from xlamig.flow.model.scopes import Scope
+from xlamig.flow.model.site import CodeContext
+
+INFERENCE = "torch.inference_mode"
+_AUTOCAST = frozenset({"torch.autocast", "torch.amp.autocast", "torch.cuda.amp.autocast"})
+
+
+def over(mode: ir.Expr, body: ir.Block, place: CodeContext, scope: Scope, names: Names) -> CodeContext:
+    """Return the surroundings of a mode, which say where the code in it makes no view or is not cast,
+    or makes the model itself."""
+    dotted = names.dotted(mode.func if isinstance(mode, ir.Call) else mode, scope)
+    if dotted in _AUTOCAST:
+        return place if may_be_cast(body, names, scope) else place.within("no-cast")
+    if dotted != INFERENCE:
+        return place
+    if not may_make_view(body, names, scope):
+        return place.within("no-view")
+    return place.within("makes-model") if makes_model(body) else place

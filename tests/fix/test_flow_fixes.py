@@ -247,6 +247,26 @@ def test_reads_at_a_position(read: str, written: str) -> None:
     assert fixed(READ.format(read), "XLA301") == ([written] if written else [])
 
 
+AT_TIMES = """
+def train(args):
+    images = load(args.path)
+    if args.batching:
+        images = torch.Tensor(images).to(device)
+    for i in range(100):
+        {}
+        loss = model(x).sum()
+        loss.backward()
+        optimizer.step()
+"""
+
+
+def test_what_is_a_tensor_after_one_branch_alone_is_indexed_as_before() -> None:
+    at_times = AT_TIMES.format("x = torch.as_tensor(images[i]).to(device)")
+    always = at_times.replace("    if args.batching:\n        images", "    images")
+    assert not any("index_select" in line for line in fixed(at_times, "XLA301"))
+    assert any("index_select" in line for line in fixed(always, "XLA301"))
+
+
 LENGTH = """
 def train(data, args, chosen):
     data = data.to(device)

@@ -8,10 +8,11 @@ from xlamig import ir
 from xlamig.facts import ChangingConstant, Fact
 from xlamig.fix.context import Draft, FixContext, Options
 from xlamig.fix.imports import ensure_module
-from xlamig.fix.names import names_read
+from xlamig.fix.names import last_name, names_read
 from xlamig.fix.scopes import bindings, function_around, path_to, subscript_at
 
 _PURE = (ir.Name, ir.Attribute, ir.Const, ir.Binary, ir.Unary)
+_MAKING = {"Tensor", "FloatTensor", "LongTensor", "as_tensor", "from_numpy", "tensor"}
 _SETTINGS = {"args", "cfg", "config", "opt", "self"}
 
 
@@ -25,6 +26,8 @@ def index_select(fact: Fact, options: Options, context: FixContext) -> Draft | N
         return None
     node, parent = found
     if not is_plain(node.value) or _is_changed(node, parent) or _is_read(parent):
+        return None
+    if _is_tensor_at_times(context.module, node):
         return None
     dimension = _dimension(node.index, fact.span)
     torch = ensure_module(context, "torch", fact.span)
@@ -94,6 +97,21 @@ def is_plain(node: ir.Node) -> bool:
     while isinstance(node, ir.Attribute):
         node = node.value
     return isinstance(node, ir.Name)
+
+
+def _is_tensor_at_times(module: ir.Module, node: ir.Subscript) -> bool:
+    """Return whether a branch that the read is not in makes a tensor of the array that a name holds."""
+    path = path_to(module, node.start, node.end)
+    owner, name = function_around(path), last_name(node.value)
+    inside = [part for part in path if isinstance(part, ir.If)]
+    for branch in ir.walk(owner):
+        if isinstance(branch, ir.If) and not any(branch is part for part in inside):
+            for bound in bindings(branch, name):
+                if isinstance(bound, ir.Assign) and name in names_read(bound.value):
+                    calls = (part for part in ir.walk(bound.value) if isinstance(part, ir.Call))
+                    if any(last_name(call.func) in _MAKING for call in calls):
+                        return True
+    return False
 
 
 def _is_changed(node: ir.Subscript, parent: ir.Node) -> bool:

@@ -58,7 +58,9 @@ _WORDS: dict[str, AbstractValue] = {
     "device-tensor": AbstractValue("tensor", "device", sure=LIKELY),
     "none": NONE,
     "number": NUMBER,
-    "parameter-list": AbstractValue("sequence", element=AbstractValue("tensor", trait=Mark.PARAMETER)),
+    "parameter-list": AbstractValue(
+        "sequence", element=AbstractValue("tensor", trait=Mark.PARAMETER), trait=Mark.PARAMETER
+    ),
     "ring": AbstractValue("sequence", items=(), trait=Mark.RING),
     "tokenizer": AbstractValue("foreign", trait=LibraryObject("tokenizer")),
     "foreign": FOREIGN,

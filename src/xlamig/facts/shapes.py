@@ -20,7 +20,7 @@ class DynamicShape(Fact):
     also of the length that `bincount` is given; `widened` that of the mask with a dimension more;
     `same_shape`: a mask computed from the very tensor it is used on. The proof "fitting" is a mask with the
     dimensions that it is known to lack, "number" that a mask-write writes a number, "position" the column of
-    numbers at which a mask selects one element of each row. The `operation` of a mask-write is "+" for
+    numbers at which a mask selects one element of each row, "shared" the parameter that is written at a mask. The `operation` of a mask-write is "+" for
     `x[m] += v`. `fixed`: the mask is made of constants and sizes alone. `mixed` tells which of
     tensor and mask is on the host, if only one is."""
 

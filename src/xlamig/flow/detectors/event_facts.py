@@ -37,8 +37,17 @@ def facts_of_events(
         fields["related"] = event.related
         fields["parts"] = event.parts
         proofs = recorder.proofs.get(fields["span"], {})
-        fields["proofs"] = {**device_in_scope(place, event.node.start), **proofs}
+        fields["proofs"] = {**device_in_scope(place, event.node.start), **_shared(event, place), **proofs}
         yield event.fact(**fields, **event.fields, **_use(event, place, names, statement, following))
+
+
+def _shared(event: Event, place: CodeContext) -> dict[str, str]:
+    """The proof "shared" of a write at a mask: the tensor is a parameter, and the caller may keep it."""
+    written = event.node.value if isinstance(event.node, ir.Subscript) else None
+    if event.fields.get("via") != "mask-write" or not isinstance(written, ir.Name):
+        return {}
+    bindings = [one for one in place.scope.lookup(written.id) if one.start < event.node.start]
+    return {"shared": written.id} if bindings and {one.kind for one in bindings} == {"param"} else {}
 
 
 def _use(

@@ -45,12 +45,10 @@ def taker_of(node: ir.Node, statement: ir.Stmt, rest: Sequence[ir.Stmt]) -> Take
     if is_collected(node, statement, rest):
         return "result"
     if not isinstance(node, ir.Subscript):
-        return ""
+        return "count" if _is_only_counted(node, statement, rest) else ""
     if _writes_back(node, statement):
         return "written-back"
-    above = [*ir.path_down(statement, node)][-1]
-    counted = isinstance(above, ir.Attribute) and above.attr in _COUNTS
-    taken: Taker = "count" if counted else _in_call(node, statement)
+    taken: Taker = "count" if _is_counted(node, statement) else _in_call(node, statement)
     if taken == "count" and _selects_again(node, rest):
         return ""  # without the count the other selections by the mask still count it
     if taken:
@@ -94,6 +92,21 @@ def _in_call(node: ir.Node, statement: ir.Stmt) -> Taker:
     if name.removesuffix("_") in table.names("torch", "writing-rows"):
         return "rows"
     return "loss" if _LOSSES.search(name) else ""
+
+
+def _is_counted(node: ir.Node, statement: ir.Stmt) -> bool:
+    """Return whether a statement asks for the number of elements that `node` gives."""
+    above = [*ir.path_down(statement, node)][-1]
+    return isinstance(above, ir.Attribute) and above.attr in _COUNTS
+
+
+def _is_only_counted(node: ir.Node, statement: ir.Stmt, rest: Sequence[ir.Stmt]) -> bool:
+    """Return whether the number of indices is all that is asked of them, also through a variable."""
+    name = variable_of(statement)
+    uses = [(node, statement)]
+    if name is not None:
+        uses = [(use, later) for later in rest for use in _uses(later, name)]
+    return bool(uses) and all(_is_counted(*use) or _in_call(*use) == "count" for use in uses)
 
 
 def _reduced_by(node: ir.Subscript, statement: ir.Stmt) -> str:

@@ -20,9 +20,9 @@ class DynamicShape(Fact):
     also of the length that `bincount` is given; `widened` that of the mask with a dimension more;
     `same_shape`: a mask computed from the very tensor it is used on. The proof "fitting" is a mask with the
     dimensions that it is known to lack, "number" that a mask-write writes a number, "position" the column of
-    numbers at which a mask selects one element of each row, "shared" the parameter that is written at a mask. The `operation` of a mask-write is "+" for
-    `x[m] += v`. `fixed`: the mask is made of constants and sizes alone. `mixed` tells which of
-    tensor and mask is on the host, if only one is."""
+    numbers at which a mask selects one element of each row, "shared" the parameter that is written at a
+    mask. The `operation` of a mask-write is "+" for `x[m] += v`. `fixed`: the mask is made of constants and
+    sizes alone. `mixed` tells which of tensor and mask is on the host, if only one is."""
 
     kind: ClassVar[str] = "dynamic-shape"
 
@@ -64,12 +64,12 @@ class ChangingConstant(Fact):
     """A Python number that differs between graph runs stands where it is baked into the graph.
 
     via "slice": it moves both bounds of a slice; "length": it moves one, so the length changes as well;
-    "box": an object of a library draws the bounds.
+    "window": random numbers move both on their own; "box": an object of a library draws the bounds.
     """
 
     kind: ClassVar[str] = "changing-constant"
 
-    via: Literal["index", "slice", "length", "attribute", "box"]
+    via: Literal["index", "slice", "length", "attribute", "window", "box"]
     access: Literal["read", "write"] = "read"
     operation: str = ""  # of an attribute: "torch.arange", "**"
     tensor: str = ""

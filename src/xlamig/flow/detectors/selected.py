@@ -96,7 +96,7 @@ def _in_call(node: ir.Node, statement: ir.Stmt) -> Taker:
 
 def _is_counted(node: ir.Node, statement: ir.Stmt) -> bool:
     """Return whether a statement asks for the number of elements that `node` gives."""
-    above = [*ir.path_down(statement, node)][-1]
+    above = next(reversed([*ir.path_down(statement, node)]), None)
     return isinstance(above, ir.Attribute) and above.attr in _COUNTS
 
 

@@ -8,7 +8,6 @@ from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.domain import (
     FOREIGN,
     LIKELY,
-    MISSING,
     NUMBER,
     POSSIBLE,
     TOP,
@@ -258,7 +257,7 @@ class Indexing:
         if isinstance(part, ir.Slice):
             self.slices.record(node, part, base, access)
         ends = (bounds.items or ())[:2]
-        one_sided = any(end.kind == "none" or end.const is not MISSING for end in ends)
+        via = self.slices.moved(part, ends)
         for bound, found in zip(bounds_of(part), ends, strict=False):
             if found.kind == "none":
                 continue
@@ -269,7 +268,7 @@ class Indexing:
                 tensor = short(self.m.source(node.value))
                 self.reads.sized(node, bound, found, sureness(base), operation="slice", tensor=tensor)
             elif found.kind == "number":
-                self._changing(bound, found, node, base, access, "length" if one_sided else "slice")
+                self._changing(bound, found, node, base, access, via)
         return dynamic
 
     def _read_number(self, part: ir.Expr, found: AbstractValue, base: AbstractValue, operation: str) -> None:

@@ -12,6 +12,7 @@ from xlamig.facts import NegativeSlice, Why
 from xlamig.flow.interp.domain import (
     FOREIGN,
     LIKELY,
+    MISSING,
     NUMBER,
     POSSIBLE,
     AbstractValue,
@@ -105,6 +106,15 @@ class Slices:
         )
         if start := self._clamped(node, part, bound):
             self.m.recorder.prove(node, {"start": start})
+
+    def moved(self, part: ir.Expr, ends: Sequence[AbstractValue]) -> str:
+        """Return how numbers move the bounds of a slice: one of them, both together, or each on its own, as
+        two random numbers of which the end is not computed from the start do."""
+        if any(end.kind == "none" or end.const is not MISSING for end in ends):
+            return "length"
+        start, end = map(self.m.source, bounds_of(part))
+        drawn = all(bound.kind == "number" and bound.cause == "random" for bound in ends)
+        return "window" if drawn and start not in end else "slice"
 
     def _compares_size(self, node: ir.Subscript, bound: ir.Expr) -> bool:
         """Return whether the function, the one around its only call, or one that returns the tensor or the

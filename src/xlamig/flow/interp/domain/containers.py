@@ -99,7 +99,7 @@ def placed(thing: AbstractValue, owner: AbstractValue) -> AbstractValue:
         return thing.replace(place=owner.place, sure=min(thing.sure, owner.sure), why=thing.why or owner.why)
     if thing.kind == "tensor" and thing.trait in (Mark.PARAMETER, Mark.BUFFER):
         return thing.replace(place=owner.place, sure=min(thing.sure, owner.sure), why=thing.why or owner.why)
-    if thing.kind == "sequence" and thing.trait is Mark.PARAMETER:  # a `ParameterList`, and no list of parameters
+    if thing.kind == "sequence" and thing.trait is Mark.PARAMETER:  # a `ParameterList`, no plain list
         items = None if thing.items is None else tuple(_registered(one, owner) for one in thing.items)
         element = None if thing.element is None else _registered(thing.element, owner)
         return thing.replace(items=items, element=element)

@@ -230,3 +230,27 @@ def test_ddp_takes_no_device_for_the_current_gpu() -> None:
 def test_bfloat16_is_nothing_for_fourier_transforms(text: str, warns: bool, mode: str) -> None:
     (finding,) = found(f"import numpy\nwith {mode}: f(x)\n{text}\n", select=["XLA801"])
     assert ("float32" in (finding.help or "")) == warns
+
+
+@pytest.mark.parametrize(
+    ("selected", "on_host"),
+    [
+        ("out.masked_select(mask).sum().item()", False),
+        ("out[mask].mean().item()", False),
+        ("out[mask].tolist()", True),
+        ("out.masked_select(mask).cpu().sum()", True),
+    ],
+)
+def test_a_sum_of_what_a_mask_selects_stays_on_the_device(selected: str, on_host: bool) -> None:
+    text = f"""model = torch.nn.Linear(8, 8).cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for batch in loader:
+    out = model(batch.cuda())
+    mask = out > 0
+    count = {selected}
+    out.sum().backward()
+    optimizer.step()
+"""
+    (finding,) = found(text, select=["XLA202"])
+    assert finding.help is not None
+    assert finding.help.startswith("Copy tensor and mask to the host first") is on_host

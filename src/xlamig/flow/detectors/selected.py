@@ -15,6 +15,7 @@ from xlamig.knowledge import values as table
 _LOSSES = re.compile(r"loss|criterion|cross_entropy|(?:^|_)(?:bce|nll|mse)(?:_|$)", re.IGNORECASE)
 _COUNTS = frozenset({"numel", "nelement", "size", "shape"})
 _EXTREMA = frozenset({"amax", "amin", "max", "min"})
+_SUMS = frozenset({"mean", "sum"})
 
 
 def cut_of(node: ir.Node, statement: ir.Stmt) -> Cut:
@@ -38,6 +39,8 @@ def taker_of(node: ir.Node, statement: ir.Stmt, rest: Sequence[ir.Stmt]) -> Take
     variable holds which one later call takes."""
     if isinstance(node, ir.Subscript) and _reduced_by(node, statement) in _EXTREMA:
         return "extremum"
+    if _reduced_by(node, statement) in _SUMS:
+        return ""  # a sum over all elements, masked, stays on the device, whatever reads it then
     if goes_to_host(node, statement, rest):
         return "bounds" if _bounds_slices(statement, rest) else "host"
     if _fills(node, statement):
@@ -109,7 +112,7 @@ def _is_only_counted(node: ir.Node, statement: ir.Stmt, rest: Sequence[ir.Stmt])
     return bool(uses) and all(_is_counted(*use) or _in_call(*use) == "count" for use in uses)
 
 
-def _reduced_by(node: ir.Subscript, statement: ir.Stmt) -> str:
+def _reduced_by(node: ir.Node, statement: ir.Stmt) -> str:
     """Return the method without arguments that is called on the elements; "" if none is."""
     match [*ir.path_down(statement, node)]:
         case [*_, ir.Call(args=()), ir.Attribute(attr=name)]:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from tests.flow.interp.said import facts
+
+from xlamig import engine
 
 
 def boundaries(text: str) -> list[str]:
@@ -100,3 +104,30 @@ def test_work_before_a_branch_needs_a_read_in_each(body: str, boundary: str) -> 
     run(input() == "1")
     """.replace("BODY", body.replace("\n        ", "\n            "))
     assert boundaries(text) == ([f"evaluation {boundary}"] if boundary else [])
+
+
+@pytest.mark.parametrize(("end", "codes"), [("torch_xla.sync()", []), ("pass", ["XLA401"])])
+def test_a_short_loop_of_updates_may_end_the_step(end: str, codes: list[str]) -> None:
+    text = f"""import torch
+import torch_xla
+from torch import nn
+
+device = torch_xla.device()
+net = nn.Linear(4, 2).to(device)
+optimizer = torch.optim.Adam(net.parameters())
+
+
+def run(env, memory, updates=1):
+    done = False
+    while not done:
+        done = env.step()
+        if len(memory) > 8:
+            for _ in range(updates):
+                loss = net(memory.sample()).pow(2).mean()
+                optimizer.zero_grad()
+                loss.backward()
+                optimizer.step()
+                {end}
+"""
+    options = engine.Options({"select": ["XLA401"]}, isolated=True, stdin=("train.py", text.encode()))
+    assert [one.code for one in engine.check([Path("train.py")], options).findings] == codes

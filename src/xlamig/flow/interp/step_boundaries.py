@@ -33,7 +33,7 @@ def record_boundary(m: State, loop: Loop, effects: Effects, iterable: AbstractVa
         boundary = "several" if Effect.SYNC in must else "loader"
     elif Effect.SYNC in must:
         boundary = "several" if Effect.SYNC in effects.repeated else "sync"
-    elif Effect.SYNC_INSIDE in must or (Effect.SYNC in effects.may and not updates):
+    elif Effect.SYNC_INSIDE in must or (effects.happens(Effect.SYNC, Effect.SYNC_INSIDE) and not updates):
         boundary = "sync"
     elif Effect.READ in must or (Effect.POSSIBLE_READ in must and loop.kind in ("evaluation", "decoding")):
         boundary = "part" if _leaves_results(m, loop, effects) else "read"

@@ -10,28 +10,29 @@ from xlamig.flow.model.by_kind import of_kind
 from xlamig.flow.model.scopes import path_of
 
 _REGISTERS = frozenset({"custom_op", "register_kernel", "impl"})
+_MENTIONED = re.compile(rf"\b(?:{'|'.join(sorted(_REGISTERS))})\s*\(")
 _CUDA = re.compile(r"cuda|(?:Autograd|Autocast|Sparse|Quantized)?CUDA")
 _OTHER = re.compile(
     r"cpu|xla|mps|xpu|meta|default|(?:Autograd)?(?:CPU|XLA|MPS|XPU)|Autograd|Meta|Composite\w+"
 )
 
 
-def cuda_kernels(module: ir.Module) -> Iterator[str]:
+def cuda_kernels(module: ir.Module, text: str) -> Iterator[str]:
     """Yield the functions of a module that are kernels for CUDA alone: registered by decorators only, or by
-    name, `library.impl("add", add_on_cuda, "CUDA")`, and used for nothing else."""
-    calls = of_kind(module, ir.Call)
-    registered = {path_of(arg.value) for call in calls if _is_for_cuda(call) for arg in call.args} - {""}
-    for node in of_kind(module, ir.FunctionDef):
-        decorators = [one for one in node.decorators if isinstance(one, ir.Call) and _is_for_cuda(one)]
-        if node not in module.body:
+    name, `library.impl("add", add_on_cuda, "CUDA")`, and used for nothing else. `text` is the module's."""
+    if not _MENTIONED.search(text):  # as nearly always
+        return
+    calls = [call for call in of_kind(module, ir.Call) if _is_for_cuda(call)]
+    given = [path_of(arg.value) for call in calls for arg in call.args]
+    for node in module.body:
+        if not isinstance(node, ir.FunctionDef):
             continue
-        if decorators:
-            if len(decorators) == len(node.decorators):
+        if node.decorators:
+            if all(isinstance(one, ir.Call) and _is_for_cuda(one) for one in node.decorators):
                 yield node.name
-        elif node.name in registered and not node.decorators:
-            given = (arg.value for call in calls if _is_for_cuda(call) for arg in call.args)
+        elif node.name in given:
             uses = [name for name in of_kind(module, ir.Name) if name.id == node.name]
-            if len(uses) == sum(path_of(value) == node.name for value in given):
+            if len(uses) == given.count(node.name):
                 yield node.name
 
 

@@ -37,8 +37,6 @@ from xlamig.source.files import module_name
 from xlamig.source.suppress import suppressions
 from xlamig.source.text import SourceText
 
-_REGISTERS_FOR_CUDA = re.compile(r"\b(?:custom_op|register_kernel|impl)\s*\(")
-
 
 def report_on(job: AnalyseJob, module: ir.Module | None) -> Analysed:
     session = session_for(job.settings)
@@ -117,8 +115,8 @@ def _limits(
     packages = {fact.package for fact in attention if isinstance(fact, Package)}
     for scope, package in gpu_classes(module, packages).items() if module and packages else ():
         yield scope, needs_gpu(scope, package)
-    if module and _REGISTERS_FOR_CUDA.search(job.source.text):
-        yield from ((scope, for_cuda(scope)) for scope in cuda_kernels(module))
+    for scope in cuda_kernels(module, job.source.text) if module else ():
+        yield scope, for_cuda(scope)
 
 
 def _outside(facts: list[Fact], functions: Sequence[ir.Node]) -> list[Fact]:

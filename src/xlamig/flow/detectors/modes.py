@@ -9,7 +9,7 @@ from xlamig.flow.model.names import Names
 from xlamig.flow.model.scopes import Scope
 from xlamig.flow.model.site import CodeContext
 
-INFERENCE = "torch.inference_mode"
+_INFERENCE = "torch.inference_mode"
 _AUTOCAST = frozenset({"torch.autocast", "torch.amp.autocast", "torch.cuda.amp.autocast"})
 
 
@@ -19,7 +19,7 @@ def over(mode: ir.Expr, body: ir.Block, place: CodeContext, scope: Scope, names:
     dotted = names.dotted(mode.func if isinstance(mode, ir.Call) else mode, scope)
     if dotted in _AUTOCAST:
         return place if may_be_cast(body, names, scope) else place.within("no-cast")
-    if dotted != INFERENCE:
+    if dotted != _INFERENCE:
         return place
     if not may_make_view(body, names, scope):
         return place.within("no-view")

@@ -37,9 +37,10 @@ def cut_of(node: ir.Node, statement: ir.Stmt) -> Cut:
 def taker_of(node: ir.Node, statement: ir.Stmt, rest: Sequence[ir.Stmt]) -> Taker:
     """Return what takes the elements that `node`, an index with a mask, selects in a statement, or that a
     variable holds which one later call takes."""
-    if isinstance(node, ir.Subscript) and _reduced_by(node, statement) in _EXTREMA:
+    reduced = _reduced_by(node, statement)
+    if isinstance(node, ir.Subscript) and reduced in _EXTREMA:
         return "extremum"
-    if _reduced_by(node, statement) in _SUMS:
+    if reduced in _SUMS:
         return ""  # a sum over all elements, masked, stays on the device, whatever reads it then
     if goes_to_host(node, statement, rest):
         return "bounds" if _bounds_slices(statement, rest) else "host"
@@ -99,8 +100,10 @@ def _in_call(node: ir.Node, statement: ir.Stmt) -> Taker:
 
 def _is_counted(node: ir.Node, statement: ir.Stmt) -> bool:
     """Return whether a statement asks for the number of elements that `node` gives."""
-    above = next(reversed([*ir.path_down(statement, node)]), None)
-    return isinstance(above, ir.Attribute) and above.attr in _COUNTS
+    match [*ir.path_down(statement, node)]:
+        case [*_, ir.Attribute(attr=name)]:
+            return name in _COUNTS
+    return False
 
 
 def _is_only_counted(node: ir.Node, statement: ir.Stmt, rest: Sequence[ir.Stmt]) -> bool:

@@ -12,11 +12,12 @@ from xlamig.flow.detectors.call_sites import CallSites
 from xlamig.flow.detectors.event_facts import facts_of_events
 from xlamig.flow.detectors.expressions import Expressions, divisor
 from xlamig.flow.detectors.handover import Handovers
-from xlamig.flow.detectors.modes import INFERENCE, over
+from xlamig.flow.detectors.modes import over
 from xlamig.flow.detectors.narrowing import Narrowing, catches_more, guarded, of_old_api, of_optional_import
 from xlamig.flow.detectors.off_imports import OffImports
 from xlamig.flow.detectors.parts import RawPart, parts_of
 from xlamig.flow.interp.interpret import NOTHING_RUN, interpret
+from xlamig.flow.interp.loop_kinds import WITHOUT_GRADIENTS
 from xlamig.flow.interp.module_text import ModuleText
 from xlamig.flow.interp.visits import NO_VISIT, Visit
 from xlamig.flow.model.absolute_imports import absolute
@@ -26,7 +27,6 @@ from xlamig.flow.model.scopes import ScopeTable
 from xlamig.flow.model.site import Analysis, CodeContext
 from xlamig.flow.model.sole_callers import SoleCallers
 
-_NO_GRAD = frozenset({"torch.no_grad", INFERENCE})
 _PROVED = frozenset({"api-use", "device-choice"})
 _NOT_INSIDE = frozenset({"loop", "try"})  # of a function that is defined there
 
@@ -231,7 +231,7 @@ class Walk:
             )
             under = self.narrowing.decorated(decorator, under)
             called = decorator.func if isinstance(decorator, ir.Call) else decorator
-            if self.analysis.names.dotted(called, place.scope) in _NO_GRAD:
+            if self.analysis.names.dotted(called, place.scope) in WITHOUT_GRADIENTS:
                 under = under.within("no-grad")
         defaults = replace(place, scope=inner, context=place.context | {"default-argument"})
         self.detectors.defaults(node.params, defaults, place)
@@ -275,7 +275,7 @@ class Walk:
                 self.detectors.call(
                     item.value, over(item.value, node.body, place, place.scope, self.analysis.names), "with"
                 )
-                if self.analysis.names.dotted(item.value.func, place.scope) in _NO_GRAD:
+                if self.analysis.names.dotted(item.value.func, place.scope) in WITHOUT_GRADIENTS:
                     context |= {"no-grad"}
             else:
                 self.detectors.visit(item.value, place)

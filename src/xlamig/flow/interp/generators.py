@@ -22,7 +22,6 @@ def generator_of(m: State, frame: Frame) -> AbstractValue | None:
     """Return what a call of a generator gives; None for another function."""
     if frame.yielded is None:
         return None
-    rest = last_rest(m, frame.scope.node) if frame.passed_on is None else None
-    frame.passed_on = frame.passed_on or rest
-    made, loader = AbstractValue("sequence", element=frame.yielded), frame.passed_on
+    loader = frame.passed_on or last_rest(m, frame.scope.node)
+    made = AbstractValue("sequence", element=frame.yielded)
     return made if loader is None else made.replace(trait=loader.trait, ref=loader.ref, sure=loader.sure)

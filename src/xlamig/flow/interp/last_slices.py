@@ -9,13 +9,14 @@ from xlamig import ir
 from xlamig.facts import ChangingShape, Why
 from xlamig.flow.interp.domain import LIKELY, AbstractValue, Made, Mark
 from xlamig.flow.interp.frames import Loop
+from xlamig.flow.interp.loop_kinds import header_of
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.known import short
 from xlamig.flow.model.local_values import function_behind
 from xlamig.flow.model.only_calls import arguments
 from xlamig.flow.model.scopes import path_of
 
-_WHY = "the loop ends with what is left of the data"
+_COUNTED = "*"  # stands for the size of slices by the number of the batch: `xs[i * n : (i + 1) * n]`
 
 
 def record_last_slice(m: State, loop: Loop) -> None:
@@ -29,7 +30,7 @@ def record_last_slice(m: State, loop: Loop) -> None:
         ChangingShape,
         part,
         LIKELY,
-        (Why(_WHY, (loop.node.start, _head_end(loop.node))),),
+        (_why(loop),),
         at=statement,
         via="last-batch",
         operation="[]",
@@ -45,8 +46,8 @@ def note_last_slice(m: State, loop: Loop) -> None:
         return
     found = _last_slice(m, loop)
     if found is not None:
-        why = Why(_WHY, (loop.node.start, _head_end(loop.node)))
-        m.frame.passed_on = _partial(*found[::-1], why)
+        statement, part = found
+        m.frame.passed_on = _partial(part, statement, _why(loop))
 
 
 def last_rest(m: State, function: ir.Node | None) -> AbstractValue | None:
@@ -77,8 +78,9 @@ def _partial(part: ir.Expr, statement: ir.Stmt, why: Why) -> AbstractValue:
     return made.replace(why=(why,))
 
 
-def _head_end(node: ir.For | ir.While) -> int:
-    return node.iter.end if isinstance(node, ir.For) else node.test.end
+def _why(loop: Loop) -> Why:
+    header = header_of(loop)
+    return Why("the loop ends with what is left of the data", (header.start, header.end))
 
 
 def _last_slice(m: State, loop: Loop) -> tuple[ir.Stmt, ir.Subscript] | None:
@@ -89,21 +91,21 @@ def _last_slice(m: State, loop: Loop) -> tuple[ir.Stmt, ir.Subscript] | None:
             target=ir.Name(id=counter),
             iter=ir.Call(func=ir.Name(id="range"), args=(_, ir.Arg(value=end), ir.Arg(value=width))),
         ):
-            size, rounds_up = m.source(width), False
+            size = m.source(width)
             if _is_cut(m, end) or _divides(width, end):
                 return None
         case ir.For(
             target=ir.Name(id=counter),
             iter=ir.Call(func=ir.Name(id="range"), args=(ir.Arg(value=end),)),
         ):
-            size, rounds_up = "", True
+            size = _COUNTED
             if not any(_rounds_up(value) for value in _values(m, end)):
                 return None
         case _:
             return None
     if _skips_short(node.body):
         return None
-    return next(_windows(m, node.body, counter, "*" if rounds_up else size), None)
+    return next(_windows(m, node.body, counter, size), None)
 
 
 def _values(m: State, node: ir.Expr) -> list[ir.Expr]:
@@ -137,7 +139,7 @@ def _windows(
     m: State, body: ir.Block, counter: str, size: str, is_callee: bool = False
 ) -> Iterator[tuple[ir.Stmt, ir.Subscript]]:
     """Yield the slices `xs[i : i + n]` of a block, then those of the functions of the module that it gives
-    the counter, each with its statement. With the size `*` they are `xs[i * n : (i + 1) * n]`."""
+    the counter, each with its statement; `xs[i * n : (i + 1) * n]` if the batches are counted."""
     nodes = [(statement, part) for statement in body for part in ir.walk(statement)]
     for statement, part in nodes:
         if isinstance(part, ir.Subscript) and _is_window(m, part.index[0], counter, size):
@@ -173,19 +175,18 @@ def _skips_short(body: ir.Block) -> bool:
 
 
 def _is_window(m: State, index: ir.Expr, counter: str, size: str) -> bool:
-    """Return whether an index is `i : i + n`, also where the end is cut off by `min`; with the size `*`,
-    `i * n : (i + 1) * n`."""
+    """Return whether an index is `i : i + n`, also where the end is cut off by `min`; or, if the batches are
+    counted, `i * n : (i + 1) * n`."""
     match index:
-        case ir.Slice(lower=ir.Binary(op="*") as lower, upper=ir.Expr() as upper) if size == "*":
+        case ir.Slice(lower=ir.Binary(op="*") as lower, upper=ir.Expr() as upper) if size == _COUNTED:
             match _without_min(upper):
-                case ir.Binary(op="*", left=left, right=right):
-                    one_more = (left, right) if isinstance(left, ir.Binary) else (right, left)
+                case (
+                    ir.Binary(op="*", left=ir.Binary() as more, right=width)
+                    | ir.Binary(op="*", left=width, right=ir.Binary() as more)
+                ):
                     factors = {m.source(lower.left), m.source(lower.right)}
-                    more = one_more[0]
-                    is_next = (
-                        isinstance(more, ir.Binary) and more.op == "+" and m.source(more.left) == counter
-                    )
-                    return is_next and factors == {counter, m.source(one_more[1])}
+                    is_next = more.op == "+" and m.source(more.left) == counter
+                    return is_next and factors == {counter, m.source(width)}
         case ir.Slice(lower=ir.Name(id=lower), upper=ir.Expr() as upper) if lower == counter:
             match _without_min(upper):
                 case ir.Binary(op="+", left=ir.Name(id=first), right=right):
@@ -194,5 +195,7 @@ def _is_window(m: State, index: ir.Expr, counter: str, size: str) -> bool:
 
 
 def _without_min(upper: ir.Expr) -> ir.Expr:
-    is_min = isinstance(upper, ir.Call) and path_of(upper.func) == "min" and upper.args
-    return upper.args[0].value if isinstance(upper, ir.Call) and is_min else upper
+    match upper:
+        case ir.Call(func=ir.Name(id="min"), args=(ir.Arg(value=first), *_)):
+            return first
+    return upper

@@ -18,6 +18,9 @@ from torch import nn
 def half(x):
     return x.mean() * 0.5
 
+def squared(x):
+    return x.pow(2).mean()
+
 def product(x, y):
     return x @ y
 
@@ -32,11 +35,11 @@ BODY
 """
 
 
-def is_reported(folder: Path, body: str) -> bool:
-    """Return whether autocast that is turned off around the block is reported."""
+def severity(folder: Path, body: str) -> str:
+    """Return how severe the finding is for autocast that is turned off around the block; "" without one."""
     (folder / "net.py").write_text(PROGRAM.replace("BODY", indent(body, " " * 12)), encoding="utf-8")
     report = engine.check([folder], Options({}, isolated=True, jobs=1, cache=False))
-    return "XLA801" in {finding.code for finding in report.findings}
+    return next((finding.severity for finding in report.findings if finding.code == "XLA801"), "")
 
 
 @pytest.mark.parametrize(
@@ -56,7 +59,7 @@ def is_reported(folder: Path, body: str) -> bool:
     ],
 )
 def test_reports_code_that_autocast_may_change(tmp_path: Path, body: str) -> None:
-    assert is_reported(tmp_path, body)
+    assert severity(tmp_path, body) == "warning"
 
 
 @pytest.mark.parametrize(
@@ -65,8 +68,37 @@ def test_reports_code_that_autocast_may_change(tmp_path: Path, body: str) -> Non
         "return x.float() * y",
         "x = x.to(torch.float32)\nreturn (x - x * y.sum(dim=-1, keepdim=True)) / math.sqrt(3)",
         "return F.cross_entropy(x.float(), y) + half(x)",
-        "for i in range(len(x)):\n    y = y + torch.softmax(x[i], -1).mean()\nreturn y",
+        "for i in range(len(x)):\n    y = y + torch.sigmoid(x[i]).mean()\nreturn y",
     ],
 )
 def test_is_silent_around_code_that_autocast_leaves_as_it_is(tmp_path: Path, body: str) -> None:
-    assert not is_reported(tmp_path, body)
+    assert not severity(tmp_path, body)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "return torch.softmax(x, -1)",
+        "return F.mse_loss(x, y)",
+        "return x.prod(dim=-1)",
+        "return torch.cdist(x, y).min()",
+        "return ((x - y) ** 2).mean()",
+        "return squared(x)",
+    ],
+)
+def test_informs_where_autocast_only_raises_types(tmp_path: Path, body: str) -> None:
+    assert severity(tmp_path, body) == "info"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "return torch.softmax(x.float(), -1)",
+        "return F.mse_loss(x.to(torch.float32), y)",
+        "x = x.float()\nreturn x.prod(dim=-1)",
+        "x, y = x.float(), y.float()\nreturn ((x - y) ** 2).mean()",
+        "n = 3\nreturn x * n ** 2",
+    ],
+)
+def test_is_silent_where_types_are_raised_before(tmp_path: Path, body: str) -> None:
+    assert not severity(tmp_path, body)

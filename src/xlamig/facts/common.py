@@ -94,6 +94,7 @@ ContextTag = Literal[
     "no-grad",  # under torch.no_grad or inference_mode
     "no-view",  # of inference_mode: the code in it calls no module and makes no view of a tensor
     "no-cast",  # of autocast: no result in it has another type without autocast
+    "only-raised",  # of autocast: without it, results that are float32 would be bfloat16
     "makes-model",  # of inference_mode: a model is made, or moved to its device, in it
     "loop",
     "forward",  # a method of a module, trainer or autograd.Function that runs every step

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from xlamig import ir
-from xlamig.flow.detectors.casts import may_be_cast
+from xlamig.flow.detectors.casts import may_be_cast, may_be_raised
 from xlamig.flow.detectors.views import makes_model, may_make_view
 from xlamig.flow.model.names import Names
 from xlamig.flow.model.scopes import Scope
@@ -14,11 +14,13 @@ _AUTOCAST = frozenset({"torch.autocast", "torch.amp.autocast", "torch.cuda.amp.a
 
 
 def over(mode: ir.Expr, body: ir.Block, place: CodeContext, scope: Scope, names: Names) -> CodeContext:
-    """Return the surroundings of a mode, which say where the code in it makes no view or is not cast,
-    or makes the model itself."""
+    """Return the surroundings of a mode, which say where the code in it makes no view, is not cast
+    or only to float32, or makes the model itself."""
     dotted = names.dotted(mode.func if isinstance(mode, ir.Call) else mode, scope)
     if dotted in _AUTOCAST:
-        return place if may_be_cast(body, names, scope) else place.within("no-cast")
+        if may_be_cast(body, names, scope):
+            return place
+        return place.within("only-raised" if may_be_raised(body, names, scope) else "no-cast")
     if dotted != _INFERENCE:
         return place
     if not may_make_view(body, names, scope):

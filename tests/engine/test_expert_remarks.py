@@ -158,7 +158,7 @@ def test_reports_a_rank_that_no_launcher_passes(tmp_path: Path, option: str) -> 
     "option",
     [
         'parser.add_argument("--local-rank", "--local_rank", type=int, default=os.environ["LOCAL_RANK"])',
-        'parser.add_argument("--local_rank", default=int(os.getenv("LOCAL_RANK", 0)))',
+        'parser.add_argument("--local_rank", default=int(os.getenv("LOCAL_RANK")))',
         'parser.add_argument("--rank", default=0)',
         'parser.add_argument("--local_rank", default=0); parser.local_rank = 1',
     ],

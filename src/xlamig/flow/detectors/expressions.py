@@ -121,7 +121,7 @@ class Expressions:
             self.add(self.branches.option(node, place))
             self.add(self.flags.in_call(node, place))
             self.add(self.backends.in_call(node, dotted, place))
-            self.add(self.launch_options.in_call(node, place))
+            self.add(self.launch_options.in_call(node, dotted, place))
             self.add(self.variables.in_call(node, dotted, place))
         if dotted is not None:
             self.add(self.selections.accelerator(node, dotted, place))
@@ -235,6 +235,7 @@ class Expressions:
     def _compare(self, node: ir.Compare, place: CodeContext) -> None:
         if isinstance(node.left, ir.Const) and node.ops[0] in ("in", "not in"):
             self.add(self.apis.setting(str(node.left.value), node, place))
+        self.add(self.launch_options.in_test(node, place))
         for child in ir.children(node):
             self.visit(child, place)
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from xlamig import ir
 from xlamig.facts import Guard, Span, Why
 from xlamig.flow.detectors.gpu_counts import shares_work, wraps_for_gpus
 from xlamig.flow.detectors.mirrored import only_logs
-from xlamig.flow.model.exits import ends_program, jumps_out
+from xlamig.flow.interp.events import FREQUENCIES
+from xlamig.flow.model.exits import ends_program, is_break, jumps_out
 from xlamig.flow.model.frequency_guards import FrequencyGuards
 from xlamig.flow.model.guards import Guards
 from xlamig.flow.model.known import short
@@ -54,6 +56,17 @@ class Narrowing:
             node, node.body if holds else node.orelse, place.scope
         )
         return replace(inside, frequency="interval") if seldom else inside
+
+    def leaving(self, body: ir.Block, place: CodeContext, loops: Sequence[CodeContext]) -> CodeContext:
+        """The place of a branch; one that ends in `break` or `return` runs as often as the loop that it
+        leaves. `loops` are the places of the loops around it, the outermost first."""
+        last = body[-1] if body else None
+        if last is None or not loops or not (isinstance(last, ir.Return) or is_break(last)):
+            return place
+        around = loops[0 if isinstance(last, ir.Return) else -1]
+        context = place.context if "per-step" in around.context else place.context - {"per-step"}
+        frequency = min(place.frequency, around.frequency, key=FREQUENCIES.index)
+        return replace(place, context=context, frequency=frequency)
 
     def before(self, node: ir.Node, span: Span, place: CodeContext) -> tuple[Guard, ...]:
         """Return what held when an expression inside of a statement runs: the values before it in `and` and

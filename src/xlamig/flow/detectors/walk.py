@@ -58,6 +58,7 @@ class Walk:
         self._next_block = 0
         # Of each statement around: its block, and the place of what comes next there.
         self._following: list[tuple[ir.Block, int]] = []
+        self._loops: list[CodeContext] = []  # the places of the loops around, in the same function
         self.handovers = Handovers(analysis.text)
         self.place = CodeContext(scopes.module, (0, 0), (), context=context)
 
@@ -152,13 +153,10 @@ class Walk:
             case ir.For():
                 self.handovers.note(node.body)
                 self.detectors.visit(node.iter, place)
-                self._nested(node.body, self._looped(node, place), self.narrowing.rounds(node, place))
-                self._nested(node.orelse, place)
+                self._loop(node, place, self.narrowing.rounds(node, place))
             case ir.While():
                 self.detectors.visit(node.test, place.within("condition"))
-                guards = self.narrowing.guards.of(node.test, place.scope, True)
-                self._nested(node.body, self._looped(node, place), guards)
-                self._nested(node.orelse, place)
+                self._loop(node, place, self.narrowing.guards.of(node.test, place.scope, True))
             case ir.With():
                 self._with(node, place)
             case ir.Try():
@@ -183,9 +181,13 @@ class Walk:
                 for child in ir.children(node):
                     self.detectors.visit(child, place)
 
-    def _looped(self, node: ir.For | ir.While, place: CodeContext) -> CodeContext:
+    def _loop(self, node: ir.For | ir.While, place: CodeContext, guards: tuple[Guard, ...]) -> None:
         words = self.regions.of_loop(node.body, place.scope) | self._every_step(node)
-        return replace(place.within("loop", *words), frequency="step" if words else place.frequency)
+        inside = replace(place.within("loop", *words), frequency="step" if words else place.frequency)
+        self._loops.append(place)
+        self._nested(node.body, inside, guards)
+        self._loops.pop()
+        self._nested(node.orelse, place)
 
     def _every_step(self, node: ir.FunctionDef | ir.For | ir.While) -> ContextTags:
         return CALLED if node.start in self.interpretation.per_step else NO_CONTEXT
@@ -242,9 +244,9 @@ class Walk:
         inside = CodeContext(inner, place.statement, (), under.guards, context, "unknown", under.reasons)
         if "per-step" in context:
             inside = replace(inside, frequency=under.frequency if "per-step" in under.context else "step")
-        self._following, around = [], self._following
+        around, self._following, self._loops = (self._following, self._loops), [], []
         self._block(node.body, inside)
-        self._following = around
+        self._following, self._loops = around
         self.handovers.leave()
 
     def _class(self, node: ir.ClassDef, place: CodeContext) -> None:
@@ -264,7 +266,7 @@ class Walk:
         self.detectors.add(self.detectors.cuda_required.statement(node, after, place))
         self.detectors.visit(node.test, self.narrowing.test(node, place))
         for body, holds in ((node.body, True), (node.orelse, False)):
-            inside = self.narrowing.branch(node, place, holds)
+            inside = self.narrowing.leaving(body, self.narrowing.branch(node, place, holds), self._loops)
             self.off_imports.note(inside.guards, body)
             self._nested(body, inside)
 

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Literal, NamedTuple
 
 from xlamig import ir
+from xlamig.findings import Frequency
 from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.attributes import counted, differs, join_held, moved_tensors
 from xlamig.flow.interp.domain import (
@@ -193,6 +194,7 @@ class Loop:
     update_on_xla: bool = False  # by torch_xla's own optimizer step
     update_often: int = 0  # its frequency, see FREQUENCIES
     base: int = 0  # of the module, see State
+    outside: Frequency = "unknown"  # how often the loop itself runs
     works_before: int = 0  # device operations before the iteration
     left: list[Env] = field(default_factory=list)
     again: list[Env] = field(default_factory=list)

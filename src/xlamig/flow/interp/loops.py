@@ -77,6 +77,7 @@ class Loops:
         brief, m.first_pass = m.first_pass, True
         loads = iterable.kind in ("loader", "dataset")
         loop = Loop(node, over=over(iterable, whole=True), loads=loads, taken=[iterable], base=m.base)
+        loop.outside = m.frequency
         with m.branch() as effects:
             first = self._iteration(loop, start)
         m.first_pass = brief

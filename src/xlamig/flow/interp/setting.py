@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Generic, Protocol, TypeVar
 
 from xlamig.findings import Frequency
+from xlamig.flow.interp.events import FREQUENCIES
 
 T = TypeVar("T")
 
@@ -51,3 +52,20 @@ class Rarer:
 
     def __exit__(self, *_: object) -> None:
         self.state.frequency, self.state.seldom = self.before
+
+
+class AtMost:
+    """While it lasts, code runs no more often than `often`, if that is known."""
+
+    __slots__ = ("before", "often", "state")
+
+    def __init__(self, state: HasFrequency, often: Frequency | None) -> None:
+        self.state, self.often = state, often
+
+    def __enter__(self) -> None:
+        self.before = self.state.frequency
+        if self.often is not None:
+            self.state.frequency = min(self.before, self.often, key=FREQUENCIES.index)
+
+    def __exit__(self, *_: object) -> None:
+        self.state.frequency = self.before

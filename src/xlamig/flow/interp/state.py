@@ -16,10 +16,11 @@ from xlamig.flow.interp.events import CONFIDENCES, FREQUENCIES, Event, Recorder
 from xlamig.flow.interp.evidences import Evidences
 from xlamig.flow.interp.frames import STEPS, ClassInfo, Env, Frame, Function, Loop
 from xlamig.flow.interp.semantics import Alone, Program, Semantics
-from xlamig.flow.interp.setting import Rarer, Setting
+from xlamig.flow.interp.setting import AtMost, Rarer, Setting
 from xlamig.flow.interp.skipped import SkippedBranches
 from xlamig.flow.interp.until_moved import UntilMoved
 from xlamig.flow.model.effects import Effect, Effects
+from xlamig.flow.model.exits import is_break
 from xlamig.flow.model.frequency_guards import FrequencyGuards
 from xlamig.flow.model.regions import Regions
 from xlamig.flow.model.scopes import Scope, ScopeTable, path_of
@@ -141,6 +142,18 @@ class State:
     def sometimes(self) -> Rarer:
         """Code inside it runs in the steps that a value decides."""
         return Rarer(self, True)
+
+    def leaving(self, body: ir.Block) -> AtMost:
+        """A branch that ends in `break` or `return` runs once for each run of the loop that it leaves."""
+        last = body[-1] if body else None
+        returns = isinstance(last, ir.Return)
+        if last is None or not (returns or is_break(last)):
+            return AtMost(self, None)
+        function = self.frame.scope.node
+        loops = [
+            loop for loop in self.loops_around(last) if function is None or function.start < loop.node.start
+        ]
+        return AtMost(self, loops[0 if returns else -1].outside if loops else None)
 
     def on_one_rank(self, test: ir.Expr, taken: bool) -> Setting[tuple[Why, ...]]:
         """`if rank == 0`: what is inside runs on one rank only."""

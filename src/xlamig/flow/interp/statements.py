@@ -136,7 +136,7 @@ class Statements:
             rank = self.m.on_one_rank(node.test, taken)
             shared = called_by_both(node) if rank.value else self.m.on_all_ranks
             off, ranks = self.evaluator.tests.off(node.test, taken), Setting(self.m, "on_all_ranks", shared)
-            with self.m.branch() as way, often, rank, kept, off, ranks:
+            with self.m.branch() as way, often, self.m.leaving(body), rank, kept, off, ranks:
                 ends.append(None if self.m.semantics.block(body) else self.m.env)
             self.m.taken_branches = arms
             ways.append(way)

@@ -30,3 +30,8 @@ def jumps_out(node: ir.Node) -> bool:
     """Return whether a statement leaves the function or the iteration: return, break or continue. `raise`
     demands what a test asks for, it does not avoid it."""
     return isinstance(node, ir.Return) or (isinstance(node, ir.Jump) and node.kind != "pass")
+
+
+def is_break(node: ir.Node) -> bool:
+    """Return whether a statement leaves the loop around it, and not the function."""
+    return isinstance(node, ir.Jump) and node.kind == "break"

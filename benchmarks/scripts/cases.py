@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import tomllib
@@ -12,7 +13,8 @@ from pathlib import Path
 from benchmarks.mirror import check_out, git_directory
 from benchmarks.split import Split, split_of
 
-DATA = Path(__file__).with_name("data.py")
+DATA = "benchmarks.scripts.data"
+ROOT = Path(__file__).parents[2]
 MANIFEST = Path(__file__).with_name("manifest.toml")
 READ = ("*.py", "*.txt", "*.json", "*.yaml", "*.yml", "*.csv")  # of a repository that names no `paths`
 
@@ -69,13 +71,14 @@ class Script:
             (folder / path).mkdir(parents=True, exist_ok=True)
         if self.data:
             words = (word for kind, path in self.data for word in (kind, path))
-            _prepare([python, str(DATA), *words], folder)
+            _prepare([python, "-m", DATA, *words], folder, PYTHONPATH=str(ROOT))
         for command in self.prepare:
             _prepare([python, *command], folder / self.cwd)
 
 
-def _prepare(command: Sequence[str], folder: Path) -> None:
-    ran = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+def _prepare(command: Sequence[str], folder: Path, **variables: str) -> None:
+    environment = {**os.environ, **variables}
+    ran = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
     if ran.returncode:
         raise CannotPrepare(ran.stderr.strip().rpartition("\n")[2])
 

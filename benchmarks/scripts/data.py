@@ -1,6 +1,6 @@
-"""Synthetic data in the formats that public scripts read: `data.py KIND PATH ...` writes each kind, seeded.
+"""Synthetic data in the formats that public scripts read: run with `KIND PATH ...`, it writes each, seeded.
 
-Runs in the Python of the scripts: needs numpy, for images Pillow, for a few kinds torch.
+Runs in the Python of the scripts: needs numpy, for images Pillow, for a few kinds torch, scipy or h5py.
 """
 
 from __future__ import annotations
@@ -10,38 +10,12 @@ import json
 import pickle
 import struct
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 
-TEXT = "the of a to and in is for that on with as by it from at an be this which are not"
-WORDS = TEXT.split()
-GENERATORS: dict[str, Callable[[Path], None]] = {}
-
-
-def generator(make: Callable[[Path], None]) -> Callable[[Path], None]:
-    """Register a generator under its name, which the manifest uses."""
-    GENERATORS[make.__name__] = make
-    return make
-
-
-def words(count: int, seed: int = 0) -> list[str]:
-    """Return a text of skewed word frequencies."""
-    picked = np.random.default_rng(seed).geometric(0.12, count) % len(WORDS)
-    return [WORDS[index] for index in picked]
-
-
-def pixels(*shape: int) -> np.ndarray:
-    """Return smooth random images, as uint8."""
-    rng = np.random.default_rng(0)
-    levels = rng.integers(0, 200, shape[:1] + (1,) * (len(shape) - 1))
-    return (levels + rng.integers(0, 56, shape)).astype(np.uint8)
-
-
-def write(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text)
+from benchmarks.scripts import data_shapes, data_signals  # noqa: F401  (they register generators)
+from benchmarks.scripts.data_common import GENERATORS, generator, images, pixels, words, write
 
 
 @generator
@@ -77,15 +51,6 @@ def cifar100(root: Path) -> None:
     """Write the files below `cifar-100-python`: 320 training and 64 test images."""
     parts = {"train": 320, "test": 64}
     _cifar(root / "cifar-100-python", parts, "fine_labels", 100, ("meta", "fine_label_names"))
-
-
-def images(folder: Path, count: int, size: int = 48, mode: str = "RGB") -> None:
-    """Write images of one size, named `0.png`, `1.png`, ..."""
-    from PIL import Image
-
-    folder.mkdir(parents=True, exist_ok=True)
-    for index, one in enumerate(pixels(count, size, size, 3)):
-        Image.fromarray(one).convert(mode).save(folder / f"{index}.png")
 
 
 @generator

@@ -72,7 +72,12 @@ class Bench:
         result["losses"] = len(plain.losses)
         if plain.code != 0:
             return {**result, "verdict": "original fails", "why": last_line(plain)}
-        return {**result, **self._compare(script, plain, plain_folder, safe_folder, fixed_folder)}
+        try:
+            return {**result, **self._compare(script, plain, plain_folder, safe_folder, fixed_folder)}
+        except subprocess.CalledProcessError as failed:
+            message = failed.stderr.decode(errors="replace").strip().rpartition("\n")[2]
+            why = f"xlamig: exit code {failed.returncode}: {message}"
+            return {**result, "verdict": "error", "why": why[:200]}
 
     def _compare(
         self, script: Script, plain: Ran, plain_folder: Path, safe_folder: Path, fixed_folder: Path

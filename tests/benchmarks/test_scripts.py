@@ -8,12 +8,14 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from benchmarks.mirror import MissingMirror
 from benchmarks.scripts.cases import CannotPrepare, Script, of_files, of_manifest
 from benchmarks.scripts.results import RESULTS, Results, line, summary, totals
+from benchmarks.scripts.runs import Bench
 from benchmarks.scripts.verdict import Ran, differences, verdict_of
 
 SCRIPTS = of_manifest()
@@ -29,9 +31,9 @@ def ran(losses: list[float], compiles: float = 0.0, **more: object) -> Ran:
     return Ran(0, losses, ["xla"], steps, {"executions": 9.0}, **more)  # type: ignore[arg-type]
 
 
-def test_the_manifest_has_fifty_scripts_of_25_repositories() -> None:
-    assert len({script.id for script in SCRIPTS}) == len(SCRIPTS) >= 50
-    assert len({script.repo for script in SCRIPTS}) >= 25
+def test_the_manifest_has_seventy_scripts_of_45_repositories() -> None:
+    assert len({script.id for script in SCRIPTS}) == len(SCRIPTS) >= 70
+    assert len({script.repo for script in SCRIPTS}) >= 45
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.id)
@@ -112,6 +114,18 @@ def test_what_did_not_run_on_the_cpu_is_counted_but_not_as_a_failure() -> None:
     found = totals([result("migrated"), result("original fails"), result("error", "test")])
     assert (found["dev"]["scripts"], found["dev"]["ran"], found["dev"]["migrated"]) == (2, 1, 1)
     assert (found["test"]["ran"], found["test"]["migrated"]) == (1, 0)
+
+
+def test_a_script_that_xlamig_cannot_fix_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise subprocess.CalledProcessError(2, ["xlamig"], stderr=b"a warning\nerror: cannot fix it\n")
+
+    monkeypatch.setattr(Bench, "run", lambda *_, **more: ran([1.0]))
+    monkeypatch.setattr(Bench, "fix", fail)
+    server: Any = None
+    bench = Bench(sys.executable, server, server, 10, 10, tmp_path, "portable")
+    found = bench.migrate(of_files([Path(__file__)])[0])
+    assert (found["verdict"], found["why"]) == ("error", "xlamig: exit code 2: error: cannot fix it")
 
 
 def test_totals_name_no_script() -> None:

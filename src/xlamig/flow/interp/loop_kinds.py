@@ -13,6 +13,8 @@ from xlamig.flow.interp.events import FREQUENCIES
 from xlamig.flow.interp.frames import STEPS, Env, Loop, LoopKind
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.effects import Effect, Effects
+from xlamig.flow.model.option_codes import codes_of
+from xlamig.flow.model.outcomes import most_of
 from xlamig.flow.model.scopes import path_of
 
 WITHOUT_GRADIENTS = frozenset({"torch.no_grad", "torch.inference_mode"})
@@ -215,8 +217,12 @@ class LoopKinds:
         return False
 
     def _is_at_most(self, count: ir.Expr, most: int) -> bool:
-        known = self.m.analysis.values.of(count, self.m.frame.scope).value
-        return known.kind == "constant" and isinstance(known.value, int) and known.value <= most
+        values, scope = self.m.analysis.values, self.m.frame.scope
+        known = values.of(count, scope).value
+        if known.kind == "constant":
+            return isinstance(known.value, int) and known.value <= most
+        largest = most_of(codes_of(count, scope), values.switches)
+        return largest is not None and largest <= most
 
     def _runs_once(self, node: ir.For | ir.While) -> bool:
         """Return whether the caller asks for a single iteration: `range(steps)` with `steps=1`."""

@@ -103,7 +103,7 @@ def given_in(statement: ir.Stmt, scopes: ScopeTable) -> Given:
 _LEAVES = frozenset({ir.Const, ir.Name})
 _GIVING = frozenset(
     {ir.Call, ir.Assign, ir.AnnAssign, ir.AugAssign, ir.Dict, ir.FunctionDef, ir.ClassDef}
-    | {ir.If, ir.While, ir.IfExp, ir.Bool}
+    | {ir.If, ir.While, ir.For, ir.IfExp, ir.Bool}
 )
 """The nodes that give values or ask for them; most others are names."""
 
@@ -170,6 +170,8 @@ class _Collector:
             case ir.Bool(values=values):
                 for value in values:
                     self._asked(value, scope)
+            case ir.For(iter=ir.Call(func=ir.Name(id="range"), args=(ir.Arg(value=count),))):
+                self._asked(count, scope)
 
     def _asked(self, test: ir.Expr, scope: Scope) -> None:
         for asked in asked_by(test):
@@ -255,8 +257,7 @@ class _Collector:
         keywords = {a.keyword or STARRED: codes_of(a.value, scope) if a.keyword else ANY for a in named}
         count, extra = (passed, {PASSED_ON}) if passed >= 0 else (len(positional), set[str]())
         now = Calls(tuple(positional), keywords, frozenset({(count, frozenset({*keywords, *extra}))}))
-        known = self.calls.get(name)
-        self.calls[name] = join_calls(known, now) if known else now
+        self.calls[name] = join_calls(self.calls[name], now) if name in self.calls else now
 
     def _defined(self, node: ir.Call, name: str, scope: Scope) -> None:
         """`parser.add_argument("--x", action="store_true")`, `DEFINE_boolean("x", False, ...)`"""

@@ -73,6 +73,21 @@ def outcome(condition: Condition, states: States) -> Outcome:
     return Outcome(outcomes.pop(), not _OF_CUDA.isdisjoint(state)) if len(outcomes) == 1 else UNDECIDED
 
 
+def most_of(codes: Iterable[str], states: States) -> float | None:
+    """Return the largest number that an option has anywhere in the project, None if it may have others."""
+    parts = [_state_of(code, states) for code in codes]
+    numbers = [_number(code) for part in parts for code in part]
+    known = [number for number in numbers if number is not None]
+    return max(known, default=None) if all(parts) and len(known) == len(numbers) else None
+
+
+def _number(code: str) -> float | None:
+    """Return the number that a code says; settings may say that it is some other one."""
+    if code[0] == FINITE:
+        return float(code[1:]) if code != FINITE else None
+    return {OFF: 0.0, ON: 1.0}.get(code)
+
+
 def _joined(parts: Iterable[Outcome], decides: bool) -> Outcome:
     """Return the outcome of `a or b`, which a part that `decides` ends, or of `a and b`."""
     every = list(parts)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 
 from xlamig import ir
 from xlamig.facts import Why
+from xlamig.flow.model.by_kind import of_kind
 from xlamig.flow.model.known import short
 from xlamig.flow.model.process_numbers import ProcessNumbers
 from xlamig.flow.model.scopes import Scope, path_of
@@ -31,6 +34,7 @@ _MAY_BE_SELDOM = re.compile(
     rf"%|log|print|save|eval|report|sync|flush|divisible|{'|'.join(sorted(_NAN_CHECKS))}|[!=]=\s*\d"
 )
 _COUNTER = re.compile(r"(?:^|_)(?:steps?|iter|iteration|it|batch_(?:idx|index|nb|id|i))$", re.IGNORECASE)
+_MAX_NAMES = 3  # followed from one to the next
 _FIRST = (0, -1)  # -1 stands for a run without ranks
 _VARIABLE = re.compile(r"RANK$|^SLURM_PROCID$")
 _NO_RANK = re.compile(r"-\s*1\b")
@@ -42,6 +46,7 @@ class FrequencyGuards:
 
     def __init__(self, analysis: Analysis) -> None:
         self.text = analysis.text
+        self._module = analysis.module
         self._numbers = ProcessNumbers(analysis)
         self._ask_for_rank: dict[tuple[int, int], bool] = {}  # by the identities of a test and its scope
 
@@ -80,8 +85,10 @@ class FrequencyGuards:
     def _names_rank(self, test: ir.Expr, scope: Scope) -> bool:
         if _RANKS.search(self.text, test.start, test.end) is not None:
             return True
-        asked = test.left if isinstance(test, ir.Compare) else test
-        return _stands_for(asked, scope) is not None or self._numbers.holds(asked, scope)
+        return any(
+            self._stands_for(asked, scope) is not None or self._numbers.holds(asked, scope)
+            for asked in _asked(test)
+        )
 
     def _is_first(self, test: ir.Expr, scope: Scope, depth: int = 0) -> bool | None:
         """True if it is rank 0 where the test holds, False if it is where it does not."""
@@ -101,6 +108,11 @@ class FrequencyGuards:
                 test=asked, orelse=ir.Const(value=None)
             ):  # `ema = EMA(model) if rank == 0 else None`
                 return True if self._is_first(asked, scope, depth) else None
+            case (
+                ir.IfExp(body=ir.Const(value=True), orelse=among)
+                | ir.IfExp(body=among, orelse=ir.Const(value=True))
+            ):  # `rank == 0 if distributed else True`
+                return True if self._is_first(among, scope, depth) else None
             case ir.Compare(left=left, ops=("is" | "is not" as op,), comparators=(ir.Const(value=None),)):
                 made = self._is_first(left, scope, depth)  # `if ema is not None`
                 return op == "is not" if made else None
@@ -115,12 +127,41 @@ class FrequencyGuards:
                 path = path_of(test.func if isinstance(test, ir.Call) else test)
                 if _IS_FIRST.search(path.rpartition(".")[2]):
                     return True
-                value = _stands_for(test, scope) if depth == 0 else None
-                return None if value is None else self._is_first(value, scope, 1)
+                value = self._stands_for(test, scope) if depth < _MAX_NAMES else None
+                return None if value is None else self._is_first(value, scope, depth + 1)
         return None
 
     def _is_rank(self, node: ir.Expr, scope: Scope) -> bool:
+        if isinstance(node, ir.Binary) and node.op == "%":  # `rank % gpus_per_node == 0`
+            node = node.left
         return _is_rank(node) or self._numbers.holds(node, scope)
+
+    def _stands_for(self, test: ir.Expr, scope: Scope) -> ir.Expr | None:
+        """Return what a name or attribute is set to in one place, or what a function with one statement
+        returns."""
+        match test:
+            case ir.Name() | ir.Attribute(value=ir.Name(id="self")):
+                found = scope.find(path_of(test))
+                return _but_true(b.value if b.kind == "value" else None for b in found)
+            case ir.Attribute():
+                return _but_true(self._settings.get(path_of(test), ()))
+            case ir.Call(func=ir.Name(id=name), args=()):
+                bindings = scope.lookup(name)
+                made = bindings[0].node if len(bindings) == 1 else None
+                last = made.body[-1] if isinstance(made, ir.FunctionDef) and len(made.body) == 1 else None
+                return last.value if isinstance(last, ir.Return) else None
+        return None
+
+    @cached_property
+    def _settings(self) -> Mapping[str, Sequence[ir.Expr]]:
+        """The values that the module gives to options, by their paths: `args.save_logs`."""
+        found: dict[str, list[ir.Expr]] = {}
+        for node in of_kind(self._module, ir.Assign):
+            for target in node.targets:
+                owner, _, _ = path_of(target).rpartition(".")
+                if owner and table.name_like("settings").search(owner.rpartition(".")[2]):
+                    found.setdefault(path_of(target), []).append(node.value)
+        return found
 
     # ------------------------------------------------------------------ steps
 
@@ -152,6 +193,20 @@ class FrequencyGuards:
         return None
 
 
+def _asked(test: ir.Expr) -> Iterator[ir.Expr]:
+    """Yield the names, attributes and calls that a test, or a part of it, asks."""
+    match test:
+        case ir.Bool(values=values):
+            for value in values:
+                yield from _asked(value)
+        case ir.Unary(op="not", operand=operand):
+            yield from _asked(operand)
+        case ir.Compare(left=left):
+            yield left
+        case _:
+            yield test
+
+
 def _asks_name(test: ir.Expr) -> bool:
     """Return whether a test, or a part of it, is a name, which may stand for a test of the step."""
     match test:
@@ -176,21 +231,10 @@ def _set_to(name: ir.Name, scope: Scope) -> ir.Expr | None:
     return bindings[0].value if len(bindings) == 1 and bindings[0].kind == "value" else None
 
 
-def _stands_for(test: ir.Expr, scope: Scope) -> ir.Expr | None:
-    """Return what a name or attribute is set to in one place, or what a function with one statement
-    returns."""
-    match test:
-        case ir.Name():
-            return _set_to(test, scope)
-        case ir.Attribute(value=ir.Name(id="self")):
-            found = scope.find(path_of(test))
-            return found[0].value if len(found) == 1 and found[0].kind == "value" else None
-        case ir.Call(func=ir.Name(id=name), args=()):
-            bindings = scope.lookup(name)
-            made = bindings[0].node if len(bindings) == 1 else None
-            last = made.body[-1] if isinstance(made, ir.FunctionDef) and len(made.body) == 1 else None
-            return last.value if isinstance(last, ir.Return) else None
-    return None
+def _but_true(values: Iterable[ir.Expr | None]) -> ir.Expr | None:
+    """Return the only one of some values, a True where there is no other process left out."""
+    found = [value for value in values if not (isinstance(value, ir.Const) and value.value is True)]
+    return found[0] if len(found) == 1 else None
 
 
 def _is_rank(node: ir.Expr) -> bool:

@@ -57,3 +57,11 @@ def test_a_loop_that_may_run_often_is_one_of_steps(
 
 def test_a_loop_that_runs_twice_by_default_is_a_part_of_a_step(tmp_path: Path) -> None:
     assert loops_without_boundary(tmp_path, 2, {}) == 1
+
+
+def test_a_number_that_callers_pass_on_may_be_another_one(tmp_path: Path) -> None:
+    helper = TRAIN.replace("def main():", "def main(updates):").replace("args.updates", "updates")
+    started = helper.replace("    args = parse_args()\n", "").replace(
+        "\nmain()", "\nmain(parse_args().updates)"
+    )
+    assert loops_without_boundary(tmp_path, 2, {"train.py": started}) == 2

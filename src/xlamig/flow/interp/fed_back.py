@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from xlamig import ir
 from xlamig.flow.interp.carried_names import assignments, names_in, replaced
@@ -94,7 +94,8 @@ def _calls_model(m: State, call: ir.Call, name: str) -> bool:
     if called.kind == "module":
         return True
     return called.kind == "function" and any(
-        _is_of_model(one) or _hands_on(m, one, call, name) for one in functions_of(called)
+        (_is_of_model(one) and not _lengthens(one, call, name)) or _hands_on(m, one, call, name)
+        for one in functions_of(called)
     )
 
 
@@ -102,12 +103,34 @@ def _is_of_model(function: Function) -> bool:
     return function.bound is not None and function.bound.kind == "module"
 
 
+def _takers(given: Mapping[str, ir.Expr], name: str) -> list[str]:
+    """Return the parameters of a function that get what a name holds."""
+    return [inner for inner, value in given.items() if isinstance(value, ir.Name) and value.id == name]
+
+
+def _lengthens(function: Function, call: ir.Call, name: str) -> bool:
+    """Return whether a method joins what a name holds with more of it, `ids = torch.cat((ids, new))`: the
+    model itself gives back nothing that it got."""
+    node = function.node
+    if not isinstance(node, ir.FunctionDef):
+        return False
+    takers = _takers(arguments(call, node), name)
+    joined = (
+        (target, part.value)
+        for target, value in assignments(node.body)
+        if isinstance(value, ir.Call)
+        for part in value.args[:1]
+        if isinstance(part.value, ir.Sequence)
+    )
+    return any(set(takers) & names_in(target) & names_in(parts) for target, parts in joined)
+
+
 def _hands_on(m: State, function: Function, call: ir.Call, name: str) -> bool:
     node = function.node
     if not isinstance(node, ir.FunctionDef) or function.bound is not None:
         return False
     given = arguments(call, node)
-    takers = [inner for inner, value in given.items() if isinstance(value, ir.Name) and value.id == name]
+    takers = _takers(given, name)
     for inner, called in _returned(node.body):
         model = given.get(path_of(called.func))
         if inner in takers and model is not None and m.semantics.evaluate(model).kind == "module":

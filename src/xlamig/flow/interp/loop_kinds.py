@@ -219,7 +219,7 @@ class LoopKinds:
     def _is_at_most(self, count: ir.Expr, most: int) -> bool:
         values, scope = self.m.analysis.values, self.m.frame.scope
         known = values.of(count, scope).value
-        if known.kind == "constant":
+        if known.kind == "constant" or not isinstance(count, ir.Attribute):
             return isinstance(known.value, int) and known.value <= most
         largest = most_of(codes_of(count, scope), values.switches)
         return largest is not None and largest <= most

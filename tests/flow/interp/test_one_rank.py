@@ -46,6 +46,10 @@ train(torch.utils.data.DataLoader(data), dist.get_rank(), 3)
 """
 
 
+READS = "if rank == 0:\n    for v in d: print(v.item())"
+VALUES = "if rank == 0:\n    for v in d.values(): print(v.item())"
+
+
 def found(kind: type[Fact], epoch: str = "pass", step: str = "pass") -> list[Fact]:
     indented = epoch.replace("\n", "\n        ")
     text = IMPORTS + TRAINING.replace("STEP", step.replace("\n", "\n            ")).replace("EPOCH", indented)
@@ -81,6 +85,10 @@ def effects(epoch: str = "pass", step: str = "pass") -> list[str]:
         "def show(value): print(value.item())\nvalue = average(loss)\nshow(value)",
         "def show(v): print(v.item())\nvalue = average(loss)\ntorch_xla.sync()\nif rank == 0: show(value)",
         "if rank == 0: print(nn.Linear(2, 2)(torch.ones(2)))",
+        f"d = {{'a': loss.detach()}}\n{VALUES}",
+        "d = {'a': loss.detach(), 'b': loss * 1}\ndist.all_reduce(d['a'])\nif rank == 0: float(d['b'])",
+        f"d = [loss.detach()]\nfor v in others: dist.all_reduce(v)\n{READS}",
+        f"d = [torch.zeros_like(loss)]\ndist.broadcast(d[0], 0)\n{READS}",
         "if rank == 0: dist.all_reduce(loss)",  # a rule of its own reads the call
     ],
 )
@@ -107,6 +115,13 @@ def test_reports_nothing_that_one_rank_may_do(epoch: str) -> None:
         ("value = average(loss)\nif rank == 0: print(value.item())", "read"),
         ("def show(value): print(value.item())\nvalue = average(loss)\nif rank == 0: show(value)", "read"),
         ("total = loss.detach()\ndist.all_reduce(total)\nif rank == 0: print(total.item())", "read"),
+        ("d = {'a': loss.detach()}\ndist.all_reduce(d['a'])\nif rank == 0: print(d['a'].item())", "read"),
+        (f"d = [loss.detach()]\nfor v in d: dist.all_reduce(v)\n{READS}", "read"),
+        (f"d = [loss.detach()]\nfor i in range(1): dist.all_reduce(d[i])\n{READS}", "read"),
+        (f"d = {{'a': loss.detach()}}\nfor v in d.values(): dist.all_reduce(v)\n{VALUES}", "read"),
+        (f"d = {{'a': loss.detach()}}\nfor k, v in d.items(): dist.all_reduce(v)\n{VALUES}", "read"),
+        (f"d = [loss.detach()]\nfor i, v in enumerate(d): dist.all_reduce(v)\n{READS}", "read"),
+        (f"d = [torch.zeros_like(loss) for _ in range(8)]\ndist.all_gather(d, loss)\n{READS}", "read"),
         ("@rank_zero_only\ndef show(): average(loss)\nshow()", "collective"),
     ],
 )

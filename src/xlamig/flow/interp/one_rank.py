@@ -8,7 +8,8 @@ from typing import Literal
 from xlamig import ir
 from xlamig.facts import RankCall
 from xlamig.flow.interp.arguments import Args
-from xlamig.flow.interp.domain import LIKELY, MISSING, AbstractValue, Mark
+from xlamig.flow.interp.carried_names import names_in
+from xlamig.flow.interp.domain import LIKELY, MISSING, TOP, AbstractValue, Mark
 from xlamig.flow.interp.on_host import note_written
 from xlamig.flow.interp.portable import change_parts
 from xlamig.flow.interp.setting import Setting
@@ -66,7 +67,7 @@ class OneRank:
             given = args.positional[0]
             self.m.prove(node, on_host=any(_parts(given)) and _is_on_host(given))
         if name in table.names("collectives", "fills"):
-            self._fill(args)
+            self._fill(args, name in table.names("collectives", "calls"))
         if name in table.names("collectives", "calls"):
             self._reported += here
             self.m.effects.add(Effect.COLLECTIVE)
@@ -88,14 +89,50 @@ class OneRank:
 
     def _write_in_place(self, args: Args) -> None:
         for arg, thing in args.pairs:
-            if thing.kind == "tensor" and (path := path_of(arg.value)):
+            if thing.kind != "tensor":
+                continue
+            if path := path_of(arg.value):
                 self.m.put(path, self.reduced_tensor(thing, arg))
+            container, key = self._container_of(arg.value)
+            if container:
+                self.m.put(container, self._with_reduced(self.m.env.get(container, TOP), key, arg))
 
-    def _fill(self, args: Args) -> None:
-        """Let the tensors that a collective fills hold what the device computes: the host has no copy."""
+    def _container_of(self, written: ir.Expr) -> tuple[str, object]:
+        """Return the path of what holds a tensor, and the key if it is known: `losses` for `losses["ce"]`,
+        and for `value` in a loop over `losses.values()`."""
+        match written:
+            case ir.Subscript(value=container, index=(ir.Const(value=key),)):
+                return path_of(container), key
+            case ir.Subscript(value=container):
+                return path_of(container), MISSING
+            case ir.Name(id=name):
+                for loop in reversed(self.m.loops):
+                    if isinstance(loop.node, ir.For) and name in names_in(loop.node.target):
+                        return _looped(loop.node.iter), MISSING
+        return "", MISSING
+
+    def _with_reduced(self, container: AbstractValue, key: object, node: ir.Node) -> AbstractValue:
+        """Return a container one of whose tensors, or each, is the result of a collective."""
+        fields = container.fields
+        if fields is not None and isinstance(key, str) and key in fields:
+            return container.replace(fields={**fields, key: self.reduced_tensor(fields[key], node)})
+        if container.kind not in ("sequence", "mapping"):
+            return container
+        return self._all_reduced(container, node)
+
+    def _all_reduced(self, thing: AbstractValue, node: ir.Node) -> AbstractValue:
+        def reduced(part: AbstractValue) -> AbstractValue:
+            return self.reduced_tensor(part, node) if part.kind == "tensor" else part
+
+        return change_parts(thing, reduced)
+
+    def _fill(self, args: Args, gathers: bool) -> None:
+        """Let the tensors that a collective fills hold what the device computes: the host has no copy. They
+        are its result where it `gathers` those of all ranks."""
         for arg, thing in args.pairs[:1]:
             if path := path_of(arg.value):
-                self.m.put(path, change_parts(thing, _filled))
+                filled = change_parts(thing, _filled)
+                self.m.put(path, self._all_reduced(filled, arg) if gathers else filled)
 
     def reduced_tensor(self, tensor: AbstractValue, node: ir.Node) -> AbstractValue:
         """Return the result of a collective, which combines a tensor of every rank."""
@@ -187,6 +224,16 @@ def _all_ranks_need(effects: Effects, synced: bool) -> What | None:
     if runs:
         return "model"
     return "read" if effects.happens(Effect.REDUCED_READ) else None
+
+
+def _looped(over: ir.Expr) -> str:
+    """Return the path of the container whose elements a loop goes through, "" for other loops."""
+    match over:
+        case ir.Call(func=ir.Attribute(value=container, attr="values" | "items"), args=()):
+            return path_of(container)
+        case ir.Call(func=ir.Name(id="enumerate" | "list" | "tuple"), args=(ir.Arg(value=inner), *_)):
+            return _looped(inner)
+    return path_of(over)
 
 
 def _filled(thing: AbstractValue) -> AbstractValue:

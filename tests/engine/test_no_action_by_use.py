@@ -1,0 +1,61 @@
+"""What a project does not use decides whether a finding asks for anything: models, loaders."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from xlamig import engine
+from xlamig.engine import Options
+
+SAMPLES = """import torch
+from torch.utils.data import Dataset
+
+class Buffer(Dataset):
+    def __init__(self, device):
+        self.device = device
+    def __getitem__(self, i):
+        return torch.zeros(2, device="xla") + i
+"""
+
+
+def no_action(folder: Path, code: str, *texts: str) -> list[bool]:
+    """Return for each finding of a rule in these files whether nothing has to change."""
+    for i, text in enumerate(texts):
+        (folder / f"part{i}.py").write_text(text, encoding="utf-8")
+    settings = {"include-no-action": True, "confidence": "possible"}
+    report = engine.check([folder], Options(settings, isolated=True, jobs=1, cache=False))
+    return [finding.no_action for finding in report.findings if finding.code == code]
+
+
+@pytest.mark.parametrize(
+    ("text", "idle"),
+    [
+        ("from transformers import AutoTokenizer\nt = AutoTokenizer.from_pretrained('a')\n", True),
+        ("from transformers import BertTokenizerFast, CLIPImageProcessor\n", True),
+        ("import transformers\nt = transformers.GPT2Tokenizer.from_pretrained('a')\n", True),
+        ("from transformers import AutoTokenizer, AutoModel\n", False),
+        ("import transformers\nt = transformers.GPT2Tokenizer\nm = transformers.GPT2LMHeadModel\n", False),
+        ("from transformers import AutoTokenizer, get_linear_schedule_with_warmup\n", False),
+        ("from transformers.models.bert.modeling_bert import BertLayer\n", False),
+    ],
+)
+def test_a_project_that_only_tokenizes_has_nothing_to_change(tmp_path: Path, text: str, idle: bool) -> None:
+    assert no_action(tmp_path, "XLA612", "import torch\n" + text) == [idle]
+
+
+@pytest.mark.parametrize(
+    ("text", "idle"),
+    [
+        ("from part0 import Buffer\nfor i in range(3): print(Buffer('xla')[i])\n", True),
+        (
+            "from torch.utils.data import DataLoader\nfrom part0 import Buffer\nDataLoader(Buffer('xla'))\n",
+            False,
+        ),
+        ("import torch\nfrom part0 import Buffer\ntorch.utils.data.DataLoader(Buffer('xla'))\n", False),
+        ("import pytorch_lightning as pl\nfrom part0 import Buffer\npl.Trainer()\n", False),
+    ],
+)
+def test_a_data_set_without_a_loader_runs_in_no_worker(tmp_path: Path, text: str, idle: bool) -> None:
+    assert set(no_action(tmp_path, "XLA903", SAMPLES, text)) == {idle}

@@ -180,7 +180,7 @@ def test_nothing_guards_here(source: str) -> None:
         ("HAS_APEX", "package"),
         ("importlib.util.find_spec('apex') is not None", "package"),
         ("hasattr(x, 'y')", "hasattr"),
-        ("hasattr(torch, 'rfft')", "hasattr"),
+        ("hasattr(torch, 'rfft')", "never"),
         ("hasattr(torch, 'tpu')", "no-xla"),
         ("False", "never"),
         ("0", "never"),
@@ -238,6 +238,22 @@ def test_forms_that_guard(source: str) -> None:
     assert guards(f"import torch\n{source.replace('CUDA', CUDA).replace('HERE', HERE)}") == ["cuda"]
 
 
+@pytest.mark.parametrize(
+    ("more", "kind"),
+    [("", "never"), (" def off(self): self.flash = False", ""), ("net.flash = False", "")],
+)
+def test_an_attribute_says_what_torch_has_unless_it_is_set_elsewhere(more: str, kind: str) -> None:
+    source = f"""import torch
+class A(torch.nn.Module):
+ def __init__(self):
+  self.flash = hasattr(torch.nn.functional, "scaled_dot_product_attention")
+ def forward(self, x):
+  if not self.flash: {HERE}
+{more}
+"""
+    assert guards(source) == [kind]
+
+
 def test_an_optional_import_guards_what_needs_it() -> None:
     source = f"import torch\ntry:\n import apex\n {HERE}\nexcept ImportError: pass\nelse: {HERE}"
     assert guards(source) == ["optional-import", "optional-import"]
@@ -264,26 +280,41 @@ def test_a_guard_says_what_holds_and_where_it_stands(test: str, text: str) -> No
     ("source", "kinds"),
     [
         ("if is_torch_version('>=', '2.3'): HERE", []),
-        ("if not is_torch_version('>=', '2.3'): HERE", ["version"]),
-        ("if version.parse(torch.__version__) < version.parse('2.0'): HERE", ["version"]),
+        ("if not is_torch_version('>=', '2.3'): HERE", ["never"]),
+        ("if version.parse(torch.__version__) < version.parse('2.0'): HERE", ["never"]),
         ("if version.parse(torch.__version__) >= version.parse('2.0'): HERE", []),
-        ("if version.parse(torchvision.__version__) < version.parse('0.7'): HERE", ["version"]),
+        ("if version.parse(torchvision.__version__) < version.parse('0.7'): HERE", ["never"]),
         ("if float(torchvision.__version__[:3]) < 0.7: HERE", []),  # 0.24 is 0.2 there
         ("if torchtext.__version__ < '0.7': HERE", []),
-        ("if torch.__version__.startswith('1.'): HERE", ["version"]),
+        ("if torch.__version__.startswith('1.'): HERE", ["never"]),
         ("if torch.__version__.startswith('2'): HERE", []),
-        ("if int(torch.__version__.split('.')[0]) < 2: HERE", ["version"]),
+        ("if int(torch.__version__.split('.')[0]) < 2: HERE", ["never"]),
         ("if int(torch.__version__.split('.')[1]) < 12: HERE", []),
-        ("if torch.__version__[0] == '1': HERE", ["version"]),
+        ("if torch.__version__[0] == '1': HERE", ["never"]),
         ("if TORCH_VERSION[:2] >= (1, 8): HERE", []),
         ("if x.type() == 'torch.HalfTensor': HERE", []),
         ("if x.type() != 'torch.cuda.HalfTensor': HERE", []),
         ("if x.type() == 'torch.cuda.HalfTensor': HERE", ["cuda"]),
-        ("if TORCH_VERSION < (1, 8): HERE", ["version"]),
-        ("if TORCH_MAJOR == 1 and TORCH_MINOR < 8: HERE", ["version"]),
+        ("if TORCH_VERSION < (1, 8): HERE", ["never"]),
+        ("if TORCH_MAJOR == 1 and TORCH_MINOR < 8: HERE", ["never"]),
         ("if TORCH_MAJOR >= 2: HERE", []),
-        ("if TORCH_MAJOR >= 2: pass\nelse: HERE", ["version"]),
+        ("if TORCH_MAJOR >= 2: pass\nelse: HERE", ["never"]),
         ("if TORCH_MINOR < 8: HERE", []),
+        ("if torch.__version__ < '2.12': HERE", []),
+        ("if torch.__version__ >= '2.12': HERE", ["version"]),  # a later release has it
+        ("OLD = torch.__version__ < '2'\nif OLD: HERE", ["never"]),
+        ("def old(): return torch.__version__ < '2'\nif old(): HERE", ["never"]),
+        ("OLD = torch.__version__ < '2'\nif a: OLD = True\nif OLD: HERE", []),
+        ("if hasattr(torch, 'compile'): HERE", []),
+        ("if hasattr(torch, 'compile'): pass\nelse: HERE", ["never"]),
+        ("if not hasattr(torch.nn.functional, 'scaled_dot_product_attention') and a: HERE", ["never"]),
+        ("if hasattr(torch, 'compile') and a: pass\nelse: HERE", []),
+        ("if hasattr(torch, 'rfft'): HERE", ["never"]),
+        ("if hasattr(torch, 'npu'): pass\nelse: HERE", []),
+        ("if hasattr(torch.Tensor, 'nansum'): pass\nelse: HERE", ["never"]),
+        ("if hasattr(x, 'compile'): pass\nelse: HERE", []),
+        ("def f():\n if hasattr(torch, 'compile'): return\n HERE", ["never"]),
+        ("if check(torch.__version__ < '2'): HERE", ["version"]),
         ("if kind == DistributedType.MULTI_GPU: HERE", ["cuda"]),
         ("if kind != DistributedType.MULTI_GPU: HERE", []),
         ("if is_torch_xla_available(check_is_gpu=True): HERE", ["cuda"]),

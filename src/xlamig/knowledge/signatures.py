@@ -50,6 +50,11 @@ def names() -> tuple[str, ...]:
     return tuple(_lines())
 
 
+def is_in_torch(name: str) -> bool:
+    """Return whether torch has a function, a class, or a module with either, of a canonical name."""
+    return name in _modules() or name in _lines()
+
+
 def parameters(name: str) -> tuple[str, ...] | None:
     """The positional parameters of a canonical name, in order. None where the name is not known."""
     known = signature(name)
@@ -112,6 +117,16 @@ def _either(signatures: list[Signature]) -> Signature:
 def _lines() -> Mapping[str, str]:
     lines: Mapping[str, str] = _document()["signatures"]
     return lines
+
+
+@cache
+def _modules() -> frozenset[str]:
+    """The modules and classes whose functions are known."""
+    found: set[str] = set()
+    for name in _lines():
+        while (name := name.rpartition(".")[0]) and name not in found:
+            found.add(name)
+    return frozenset(found)
 
 
 @cache

@@ -136,6 +136,8 @@ class Decisions:
             case ir.Call(func=ir.Attribute() | ir.Name() as func, args=()):
                 exports = self.m.names.dotted(func, self.m.frame.scope) in table.names("program", "exports")
                 return False if exports else None
+        if (on_torch := self.guards.torch.holds(test, self.m.frame.scope)) is not None:
+            return on_torch
         subject = asked_for_tensor(self.m, test)
         return self._is_tensor(subject) if isinstance(subject, ir.Name) else None
 

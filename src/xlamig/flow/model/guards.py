@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 
 from xlamig import ir
 from xlamig.facts import Guard, GuardKind
@@ -15,7 +14,9 @@ from xlamig.flow.model.known import short
 from xlamig.flow.model.outcomes import UNDECIDED, outcome
 from xlamig.flow.model.scopes import Scope, path_of
 from xlamig.flow.model.site import Analysis
+from xlamig.flow.model.torch_tests import TorchTests
 from xlamig.flow.model.versions import holds_on_torch
+from xlamig.flow.model.words import settings_of
 from xlamig.knowledge import values as table
 from xlamig.knowledge.devices import alternatives
 
@@ -48,6 +49,7 @@ class Guards:
         self.text = analysis.text
         self._known = analysis.guards
         self._answers = CudaAnswers(self)
+        self.torch = TorchTests(analysis.values.names, analysis.text)
 
     def of(self, test: ir.Expr, scope: Scope, holds: bool) -> tuple[Guard, ...]:
         """Return what must be true where a test holds, or where it does not."""
@@ -112,6 +114,8 @@ class Guards:
             return None
         if (switched := self._switched(test, scope, holds)) is not None:
             return switched
+        if (found := self.torch.holds(test, scope)) is not None:
+            return "never" if found is not holds else None
         on_torch = holds_on_torch(self.text[test.start : test.end])
         if on_torch is not None:
             return "version" if on_torch is not holds else None
@@ -138,7 +142,7 @@ class Guards:
         off = [b for b in bindings if isinstance(b.value, ir.Const) and b.value.value in (False, None)]
         if not off or len(off) != len(bindings) or not all(b.scope.name.endswith("__init__") for b in off):
             return False
-        return _settings_of(name, self.text) == len(off)
+        return settings_of(name, self.text) == len(off)
 
     def _by_name(self, test: ir.Expr, scope: Scope, holds: bool) -> GuardKind | None:
         subject = test.func if isinstance(test, ir.Call) else test
@@ -153,8 +157,6 @@ class Guards:
             if not self._is_torch(test.args[:1], scope):
                 return "hasattr" if holds else None
             wanted = [a.value.value for a in test.args[1:2] if isinstance(a.value, ir.Const)]
-            if holds and table.names("torch", "removed").issuperset(wanted or ("",)):
-                return "hasattr"
             return "no-xla" if holds and wanted == ["tpu"] else None  # only torch_tpu makes torch.tpu
         if last == "find_spec":
             return "package" if holds else None
@@ -235,9 +237,3 @@ class Guards:
         if isinstance(test, ir.Name) and any(b.optional for b in scope.lookup(test.id)):
             return "package"
         return None
-
-
-@lru_cache(maxsize=1024)
-def _settings_of(name: str, text: str) -> int:
-    """Count the places of a text that may set an attribute, under this or a longer name."""
-    return len(re.findall(rf"\b{name}\s*=(?!=)|\w_{name}\b|\b{name}_\w|[\"']{name}[\"']", text))

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 RELEASES = {"torch": "2.9.0", "torchvision": "0.24.0", "torchaudio": "2.9.0"}
+_LATER = {"torch": "2.99.0", "torchvision": "0.99.0", "torchaudio": "2.99.0"}
 
 # Any: versions are tuples of numbers and texts
 _OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
@@ -32,23 +33,25 @@ _MAJOR = re.compile(r"\btorch_major(?:_version)?\s*([<>=!]=?)\s*(\d+)", re.IGNOR
 _STARTS = re.compile(rf"""{_ASKED}\.startswith\(\s*["']([\d.]+)["']""")
 
 
-def holds_on_torch(text: str) -> bool | None:
-    """Return whether a test of torch's version, as source text, is true; None if it is no such test.
+def holds_on_torch(text: str, later: bool = False) -> bool | None:
+    """Return whether a test of torch's version, as source text, is true, or will be on `later` releases; None
+    if it is no such test.
 
     `is_torch_version(">=", "2.3")`, `version.parse(torch.__version__) >= version.parse("2.0")`,
     `float(torchvision.__version__[:3]) < 0.7`, `int(torch.__version__.split(".")[0]) < 2`, `TORCH_MAJOR == 1`
     """
+    releases = _LATER if later else RELEASES
     if (called := _CALL.search(text)) is not None:
-        return _OPERATORS[called[1]](_numbers(RELEASES["torch"])[:2], (int(called[2]), int(called[3])))
+        return _OPERATORS[called[1]](_numbers(releases["torch"])[:2], (int(called[2]), int(called[3])))
     if (named := _MAJOR.search(text)) is not None and named[1] in _OPERATORS:
-        return _OPERATORS[named[1]](_numbers(RELEASES["torch"])[0], int(named[2]))
-    if (begins := _STARTS.search(text)) is not None and (begins[1] or "torch") in RELEASES:
-        return RELEASES[begins[1] or "torch"].startswith(begins[2])
+        return _OPERATORS[named[1]](_numbers(releases["torch"])[0], int(named[2]))
+    if (begins := _STARTS.search(text)) is not None and (begins[1] or "torch") in releases:
+        return releases[begins[1] or "torch"].startswith(begins[2])
     found = _COMPARED.search(text)
-    if found is None or found["operator"] not in _OPERATORS or (found[1] or "torch") not in RELEASES:
+    if found is None or found["operator"] not in _OPERATORS or (found[1] or "torch") not in releases:
         return None
     asked = tuple(int(number) for number in (found["major"], found["minor"]) if number is not None)
-    release = RELEASES[found[1] or "torch"]
+    release = releases[found[1] or "torch"]
     return _OPERATORS[found["operator"]](_taken(release, found)[: len(asked)], asked)
 
 

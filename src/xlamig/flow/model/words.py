@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 
 def starts_of(word: str, text: str) -> Iterator[int]:
@@ -31,3 +33,9 @@ def is_frequent(word: str, text: str, most: int) -> bool:
         if start < 0:
             return False
     return True
+
+
+@lru_cache(maxsize=1024)
+def settings_of(name: str, text: str) -> int:
+    """Count the places of a text that may set an attribute, under this or a longer name."""
+    return len(re.findall(rf"\b{name}\s*=(?!=)|\w_{name}\b|\b{name}_\w|[\"']{name}[\"']", text))

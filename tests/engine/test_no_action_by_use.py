@@ -1,4 +1,4 @@
-"""What a project does not use decides whether a finding asks for anything: models, loaders."""
+"""A finding asks for no change in a project that uses no model, or no loader."""
 
 from __future__ import annotations
 

@@ -114,15 +114,23 @@ class Bench:
         }
 
     def run(self, script: Script, folder: Path, xla: bool, controlled: bool = False) -> Ran:
-        """Run the script of a folder and return what the observer wrote down."""
+        """Run the script of a folder and return what the observer wrote down.
+
+        The folder is afterwards what it was before: checkpoints or logs that are there already make some
+        scripts resume, others stop.
+        """
         out = self.work / "run.json"
         out.unlink(missing_ok=True)
+        kept = folder.with_name(f"{folder.name}-kept")
+        shutil.copytree(folder, kept, symlinks=True)
         code = (self.xla if xla else self.cpu).run(
             [*shlex.split(script.entry), *script.args, *(script.xla if xla else script.cpu)],
             folder / script.cwd,
             self._environment(script, folder, out, controlled),
             script.limit or self.limit,
         )
+        shutil.rmtree(folder, ignore_errors=True)
+        kept.replace(folder)
         text = out.read_text() if out.exists() else ""
         return Ran(code, **json.loads(text)) if text else Ran(code)
 

@@ -128,6 +128,20 @@ def test_a_script_that_xlamig_cannot_fix_is_an_error(tmp_path: Path, monkeypatch
     assert (found["verdict"], found["why"]) == ("error", "xlamig: exit code 2: error: cannot fix it")
 
 
+def test_a_run_leaves_the_folder_as_it_was(tmp_path: Path) -> None:
+    class Writing:
+        def run(self, command: list[str], cwd: Path, environment: dict[str, str], limit: int) -> int:
+            (cwd / "logs").mkdir()
+            return 0
+
+    server: Any = Writing()
+    script = of_files([Path(__file__)])[0]
+    bench = Bench(sys.executable, server, server, 10, 10, tmp_path, "portable")
+    script.lay_out(tmp_path / "plain", None, sys.executable)
+    assert [bench.run(script, tmp_path / "plain", xla=False).code for _ in range(2)] == [0, 0]
+    assert [path.name for path in tmp_path.rglob("*")] == ["plain", script.entry]
+
+
 def test_totals_name_no_script() -> None:
     text = "\n".join(summary([result("error", "test", why="XLA201: secret")]))
     assert "test: 0 of 1 migrated" in text

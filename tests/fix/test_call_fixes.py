@@ -37,6 +37,21 @@ def fixed(code: str, rule: str, **settings: Any) -> list[str]:
         ("XLA004", "x = torch.cuda.device_count()", "x = device_count()"),
         ("XLA004", "print(torch.cuda.device_count())", None),
         ("XLA004", f"if {AVAILABLE}: x = torch.cuda.device_count()", None),
+        ("XLA004", "print('uses', torch.cuda.get_device_name(rank))",
+         "print('uses', (str(default_device()) if default_device().type == \"xla\" "
+         "else torch.cuda.get_device_name(rank)))"),
+        ("XLA004", "x = 'GPU ' + str(torch.cuda.current_device())",
+         "x = 'GPU ' + str((default_device().index if default_device().type == \"xla\" "
+         "else torch.cuda.current_device()))"),
+        ("XLA004", "x = f'GPU {torch.cuda.current_device()}'",
+         "x = f'GPU {(default_device().index if default_device().type == \"xla\" "
+         "else torch.cuda.current_device())}'"),
+        ("XLA004", 'x = f"GPU {torch.cuda.current_device()}"',
+         "x = f\"GPU {(default_device().index if default_device().type == 'xla' "
+         "else torch.cuda.current_device())}\""),
+        ("XLA004", "x = y.to(torch.cuda.current_device())", None),
+        ("XLA004", "x = str(y.to(torch.cuda.current_device()))", None),
+        ("XLA004", f"if {AVAILABLE}: print(torch.cuda.get_device_name(0))", None),
         ("XLA005", "torch.cuda.synchronize()", "wait_for_device()"),
         ("XLA005", "torch.cuda.synchronize(args.gpu)", "wait_for_device(args.gpu)"),
         ("XLA005", "torch.cuda.synchronize(torch.cuda.current_device())", None),

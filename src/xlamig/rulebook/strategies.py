@@ -109,6 +109,11 @@ STRATEGIES: Mapping[str, StrategyInfo] = MappingProxyType(
         "masked-sum": StrategyInfo("multiplies by the mask, or counts it, instead of selecting"),
         "move-first": StrategyInfo("moves the module above the construction of the optimizer"),
         "move-to-device": StrategyInfo("moves the tensor where its name gets it, or where it is passed"),
+        "on-xla-instead": StrategyInfo(
+            "takes `{value}` on XLA and asks as before elsewhere",
+            {"value": _TEXT, "in-text": _FLAG},
+            (("value",),),
+        ),
         "pad-to-multiple": StrategyInfo(
             "pads the batch further, to a multiple of {multiple}", {"multiple": _VALUE}, (("multiple",),)
         ),

@@ -43,6 +43,7 @@ from xlamig.fix.strategies.masked_rows import masked_rows
 from xlamig.fix.strategies.masked_sum import masked_sum
 from xlamig.fix.strategies.module_moves import keep_parameters, move_first
 from xlamig.fix.strategies.move_to_device import move_to_device
+from xlamig.fix.strategies.on_xla_instead import on_xla_instead
 from xlamig.fix.strategies.pad_to_multiple import pad_to_multiple
 from xlamig.fix.strategies.padded_rnn import padded_rnn
 from xlamig.fix.strategies.precision import rename_precision
@@ -108,6 +109,7 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
         "masked-sum": masked_sum,
         "move-first": move_first,
         "move-to-device": move_to_device,
+        "on-xla-instead": on_xla_instead,
         "pad-to-multiple": pad_to_multiple,
         "padded-rnn": padded_rnn,
         "read-after-boundary": read_after_boundary,

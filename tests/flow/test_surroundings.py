@@ -30,6 +30,13 @@ def launches(source: str) -> list[str]:
         "p.add_argument('--backend', default='gloo')",
         "p.add_argument('--backend', choices=['nccl'])",
         "p.add_argument('--name', default='nccl')",
+        "b = 'nccl' if fast else 'gloo'",
+        "b = 'nccl' if torch.cuda.is_available() else 'xla'",
+        "b = 'nccl' if torch.cuda.is_available() else default",
+        "b = 'mpi' if torch.cuda.is_available() else 'gloo'",
+        "b = {'cuda': 'nccl', 'xla': 'xla'}.get(kind, 'gloo')",
+        "b = {'cuda': 'nccl', 'cpu': 'gloo'}[kind]",
+        "b = {'a': 'nccl'}.get(kind, 'gloo')",
         "dist.init_process_group('nccl')",  # a use of the API, with its argument
         "dist.init_process_group(backend='nccl')",
     ],
@@ -70,6 +77,13 @@ def test_a_default_that_a_call_uses_is_told_there(source: str) -> None:
         ("cfg.backend = 'nccl'", "setting nccl"),
         ("f(backend='nccl')", "setting nccl"),
         ("@dataclass\nclass C:\n backend: str = 'nccl'", "setting nccl"),
+        ("b = 'nccl' if torch.cuda.is_available() else 'gloo'", "choice gloo"),
+        ("b = 'gloo' if not use_cuda else 'nccl'", "choice gloo"),
+        ("f('gloo' if gpus is None else 'nccl')", "choice gloo"),
+        ("b = 'gloo' if os.name == 'nt' else 'nccl'", "choice nccl"),
+        ("b = 'nccl' if dist.is_nccl_available() else 'gloo'", "choice nccl"),
+        ("b = {'cuda': 'nccl', 'npu': 'hccl'}.get(kind, 'gloo')", "choice gloo"),
+        ("B = {'cuda': 'nccl'}\ndef f(kind): return B.get(kind.type, 'gloo')", "choice gloo"),
     ],
 )
 def test_a_backend_is_named(source: str, found: str) -> None:

@@ -121,13 +121,13 @@ class Kernel(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Launch(Fact):
-    """A process group backend is named outside the call itself: an option or a default; or `option` is for
-    the rank of a process, which a launcher has to pass; or the program goes on where the environment
-    variable `variable`, which a launcher sets, is missing."""
+    """A process group backend is named outside the call itself: an option, a default, or the one of two that
+    a TPU host takes ("choice"); or `option` is for the rank of a process, which a launcher has to pass; or
+    the program goes on where the environment variable `variable`, which a launcher sets, is missing."""
 
     kind: ClassVar[str] = "launch"
 
     backend: str
-    via: Literal["option", "default", "setting", "variable"]
+    via: Literal["option", "default", "setting", "choice", "variable"]
     option: str = ""
     variable: str = ""

@@ -89,6 +89,7 @@ class Expressions:
             self.add(self.selections.ternary(node, parent, place, takes_index))
             self.add(self.branches.ternary(node, place))
             self.add(self.half.ternary(node, place))
+            self.add(self.backends.choice(node, place))
         elif isinstance(node, ir.Bool) and id(node) not in self._chosen:
             self._chosen.add(id(node))
             self.add(self.selections.short_circuit(node, place))
@@ -193,6 +194,7 @@ class Expressions:
             case ir.Attribute():
                 self._attribute(node, place)
             case ir.Dict():
+                self.add(self.backends.by_device(node, place))
                 for key, value in zip(node.keys, node.values, strict=True):
                     self.add(self.apis.entry(key, value, place))
                 for child in ir.children(node):

@@ -14,6 +14,12 @@ from xlamig.knowledge import values as table
 
 _BACKEND_NAME = re.compile(r"(?:^|[_-])backend$", re.IGNORECASE)
 _GPU_BACKENDS = frozenset({"nccl"})
+_CPU_BACKENDS = frozenset({"gloo"})
+_BY_DEFAULT = re.compile(r"\.get\([^()]*[\"'](gloo)[\"']\)")
+_ON_GPU = re.compile(r"cuda|gpu", re.IGNORECASE)  # false on a TPU host
+_LINUX = re.compile(
+    r"os\.name\b|sys\.platform|platform\.system|is_nccl_available"
+)  # as on a machine with GPUs
 _METHODS = frozenset({"setdefault", "update", "pop"})
 _FUNCTIONS = {"os.putenv": "setdefault", "os.unsetenv": "pop"}  # and the methods that do the same
 
@@ -68,6 +74,29 @@ class Backends:
         """Yield the GPU backend that a name for a backend is set to."""
         if _BACKEND_NAME.search(path_of(target).rpartition(".")[2]) and _is_gpu_backend(value):
             yield self._fact(value, "setting", place)
+
+    def choice(self, node: ir.IfExp, place: CodeContext) -> Iterator[Launch]:
+        """Yield the backend that a choice between that of GPUs and another takes on a TPU host."""
+        arms = [arm.value for arm in (node.body, node.orelse) if isinstance(arm, ir.Const)]
+        others = [str(name) for name in arms if name in _CPU_BACKENDS]
+        test = self.analysis.source(node.test)
+        if len(arms) != 2 or not others or not any(map(_is_gpu_backend, (node.body, node.orelse))):
+            return
+        if _LINUX.search(test):
+            backend = next(str(name) for name in arms if name not in _CPU_BACKENDS)
+        elif _ON_GPU.search(test):
+            backend = others[0]
+        else:
+            return
+        yield Launch(**place.fields(node), backend=backend, via="choice")
+
+    def by_device(self, node: ir.Dict, place: CodeContext) -> Iterator[Launch]:
+        """Yield the backend that `{"cuda": "nccl"}` leaves to a device which it does not name."""
+        keys = [key.value if isinstance(key, ir.Const) else None for key in node.keys]
+        gpu = any(k == "cuda" and _is_gpu_backend(v) for k, v in zip(keys, node.values, strict=True))
+        default = _BY_DEFAULT.search(self.analysis.text) if gpu and "xla" not in keys else None
+        if default is not None:
+            yield Launch(**place.fields(node), backend=default[1], via="choice")
 
     def _fact(
         self, node: ir.Expr, via: Literal["option", "default", "setting"], place: CodeContext

@@ -7,7 +7,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from xlamig import ir
-from xlamig.facts import ChangingPath, ContextTags, Fact, Guard, Package
+from xlamig.facts import ChangingPath, ContextTags, Fact, Guard, Launch, Package
 from xlamig.flow.detectors.call_sites import CallSites
 from xlamig.flow.detectors.event_facts import facts_of_events
 from xlamig.flow.detectors.expressions import Expressions, divisor
@@ -68,7 +68,11 @@ class Walk:
         self.detectors.add(self.detectors.no_device.absence(self.interpretation.trains, self.visit))
         self.detectors.add(self.detectors.no_device.on_cpu(self.interpretation.trains))
         consumed = self.detectors.apis.consumed
-        found = [f for f in self.detectors.facts if f.kind != "launch" or f.span not in consumed]
+        found = [
+            f
+            for f in self.detectors.facts
+            if not isinstance(f, Launch) or f.via == "choice" or f.span not in consumed
+        ]
         found = [f for f in found if not self.detectors.devices.is_covered(f)]
         sole = SoleCallers(self.scopes.functions(), self.analysis.text, self.regions.called_elsewhere)
         return [self._placed(fact, sole) for fact in found]

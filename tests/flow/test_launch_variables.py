@@ -30,6 +30,7 @@ def variables(source: str) -> list[str]:
         "os.getenv(key='RANK', default=rank)",
         "for name in names:\n    name in os.environ",
         "for name in ('HOME', 'USER'):\n    name in os.environ",
+        "for name in ('PMI_RANK', 'OMPI_COMM_WORLD_RANK'):\n    name in os.environ",  # a logger of MPI
         "for name in ('RANK', 'USER'):\n    other in os.environ",
     ],
 )
@@ -48,7 +49,7 @@ def test_variable_is_required_or_given_by_the_caller(source: str) -> None:
         ("if 'RANK' in os.environ: pass", "RANK"),
         ("if 'WORLD_SIZE' not in os.environ: pass", "WORLD_SIZE"),
         ("x = 0 if os.environ.get('SLURM_PROCID') is None else 1", "SLURM_PROCID"),
-        ("for name in ['PMI_RANK', 'X']:\n    if name in os.environ: pass", "PMI_RANK"),
+        ("for name in ['LOCAL_RANK', 'X']:\n    if name in os.environ: pass", "LOCAL_RANK"),
     ],
 )
 def test_program_goes_on_without_the_variable(source: str, found: str) -> None:

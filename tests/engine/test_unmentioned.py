@@ -123,6 +123,15 @@ def test_counts_what_a_registry_holds_under_a_name_that_nothing_asks_for(tmp_pat
         ),
         ({"a.py": "import net as n\nn.build(1)\n"}, [8]),
         ({"a.py": "import net\nrun(net)\n"}, [8]),
+        ({"parts/net.py": "X = 1\n", "a.py": "import net, parts.net\nrun(parts.net, net)\n"}, [8]),
+        (
+            {
+                "parts/net.py": "X = 1\n",
+                "parts/a.py": "import lost.net as n\ngetattr(n, x)\n",
+                "lost/b.py": "",
+            },
+            [8],
+        ),
         ({"a.py": "import net\nclass A:\n    def __init__(self):\n        self.net = net\n"}, [8]),
         ({"a.py": "from importlib import import_module\nimport_module(x)\nload(x).build(1)\n"}, [8]),
         (
@@ -198,6 +207,8 @@ def test_a_function_that_calls_itself_is_not_used(tmp_path: Path) -> None:
         {"models/__init__.py": "from net import build\n", "train.py": f"import models\n{TRAIN}"},
         {"net.py": NET + "def unused(x):\n    build(x)\n"},
         {"table.py": "def other(x):\n    pass\n", "train.py": TRAIN + TABLE},
+        {"parts/net.py": "X = 1\n", "a.py": "import parts.net as n\nprint(getattr(n, x))\n"},
+        {"parts/net.py": "X = 1\n", "parts/a.py": "from . import net\nrun(net)\n"},
         {"table.py": "from a import *\n", "a.py": "def other(x): ...\n", "train.py": TRAIN + TABLE},
         {"table.py": "from torch.nn import *\n", "train.py": TRAIN + TABLE},
         {"table.py": "from a import *\n", "a.py": "", "train.py": "from net import *\n" + TRAIN + TABLE},

@@ -58,10 +58,11 @@ class Referring:
         return frozenset(found for one in references for found in self._resolved_once(one, file))
 
     def modules_in(self, references: Iterable[str], file: str) -> Iterator[str]:
-        """Yield the modules that are used as objects: they may be asked for anything that they hold."""
+        """Yield the files of the modules that are used as objects: they may be asked for anything that they
+        hold; the last name of one that has no file here."""
         for one in references:
             if one.startswith(IMPORTED) and (module := self._index.module_of(one[1:], self._modules[file])):
-                yield module
+                yield self._files.get(module) or module.rpartition(".")[2]
 
     def starred_in(self, file: str) -> Iterator[str]:
         """Yield the files of the project that a module imports all names from."""

@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 
 from xlamig.flow.model.closure import closure
 from xlamig.flow.model.mentions import HERE, Block, Conditions, Defined, Mentions
-from xlamig.flow.model.references import ATTRIBUTE, UNFOUND, Referring, defined_in
+from xlamig.flow.model.references import ATTRIBUTE, IMPORTED, UNFOUND, Referring, defined_in
 from xlamig.knowledge import values as table
 
 Modules = Iterable[tuple[str, Mentions]]
@@ -30,10 +30,9 @@ class Reach:
         self._every = list(modules)
         self._referring = referring
         self._is_off = is_off
-        searched = frozenset[str]().union(*(mentions.searched for _, mentions in self._every)) - {HERE}
-        self._searched = {_last(where) for where in searched if is_own(where.partition(".")[0])}
-        self._searched |= {_last(module) for module in self._modules_used()}
-        open_ones = [key for key, mentions in self._every if self._is_searched(key, mentions)]
+        searched = set(self._modules_searched(is_own))
+        here = (key for key, mentions in self._every if HERE in mentions.searched)
+        open_ones = [*here, *(key for key, _ in self._every if not searched.isdisjoint((key, _module(key))))]
         self._open = closure(open_ones, referring.starred_in)
         given = (mentions.imported for key, mentions in self._every if key in self._open)
         self._offered = frozenset[str]().union(*given)
@@ -100,11 +99,17 @@ class Reach:
                 found.append((known[block.scope], block._replace(names=names)))
         return found
 
-    def _modules_used(self) -> Iterator[str]:
-        """Yield the modules that are used as objects."""
+    def _modules_searched(self, is_own: Callable[[str], bool]) -> Iterator[str]:
+        """Yield the files of the modules that are used as objects, or that names are looked up in; of those
+        that are not found the last names."""
         for key, mentions in self._every:
             names = frozenset[str]().union(*(block.names for block in mentions.blocks))
             yield from self._referring.modules_in(names, key)
+            for where in mentions.searched - {HERE}:
+                found = tuple(self._referring.modules_in({IMPORTED + where}, key))
+                if not found and is_own(where.partition(".")[0]):
+                    yield _last(where)
+                yield from found
 
     @cached_property
     def _inside(self) -> Mapping[_Place, list[int]]:
@@ -142,10 +147,6 @@ class Reach:
             searchable = not one.owner and self._is_offered(key, one.name)
             if not looked_up and not searchable and self._is_run_by_name(one):
                 yield one
-
-    def _is_searched(self, key: str, mentions: Mentions) -> bool:
-        """Return whether names are looked up in a module."""
-        return HERE in mentions.searched or _module(key) in self._searched
 
     def _is_offered(self, key: str, name: str) -> bool:
         """Return whether names are looked up in a module, or in one that imports the name from it."""

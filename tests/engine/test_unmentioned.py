@@ -228,6 +228,30 @@ def test_an_import_and_unused_code_use_nothing(tmp_path: Path, files: dict[str, 
     assert rows(check(tmp_path, files)) == []
 
 
+WIDE = "class Wide(torch.nn.Module):\n    def forward(self, x):\n        return x.cuda()\n"
+ASKS = "from net import *\ndef run(x):\n    return isinstance(x, {})\nrun(1)\n"
+
+
+@pytest.mark.parametrize(
+    ("classes", "rest", "expected"),
+    [
+        ("Wide", "", []),
+        ("(Net, Wide)", "", []),
+        ("net.Wide", "", []),
+        ("Wide", "from net import Wide\nWide()(1)\n", [11]),
+        ("Wide", "from net import Wide\nclass Wider(Wide):\n    pass\nWider()(1)\n", [11]),
+        ("Wide", "from net import Wide\nmade = [Wide]\n", [11]),
+        ("Wide) or run(Wide", "", [11]),
+        ("find(Wide)", "", [11]),
+    ],
+)
+def test_who_asks_for_a_class_makes_no_object(
+    tmp_path: Path, classes: str, rest: str, expected: list[int]
+) -> None:
+    files = {"net.py": NET + WIDE, "other.py": ASKS.format(classes) + rest}
+    assert rows(check(tmp_path, files)) == expected
+
+
 MAIN = "if __name__ == '__main__':\n    "
 
 

@@ -160,7 +160,7 @@ def _mentioned(statement: ir.Stmt, scopes: ScopeTable) -> Mentions:
             waiting += [(child, around) for child in ir.children(node) if not isinstance(child, ir.Const)]
             continue  # a text that something is compared with uses nothing
         if kind not in _LEAVES:
-            waiting += [(child, around) for child in ir.children(node)]
+            waiting += [(child, around) for child in _using(node)]
     every = (Block(scope, conditions, frozenset(names)) for (scope, conditions), names in blocks.items())
     return Mentions(
         tuple(defined),
@@ -171,6 +171,16 @@ def _mentioned(statement: ir.Stmt, scopes: ScopeTable) -> Mentions:
         frozenset(searched),
         tuple(every),
     )
+
+
+def _using(node: ir.Node) -> Iterable[ir.Node]:
+    """Return the parts of a node that may run what they mention: who asks whether an object is of a class
+    makes none."""
+    match node:
+        case ir.Call(func=ir.Name(id="isinstance"), args=(subject, ir.Arg(value=classes), *_)):
+            parts = classes.elements if isinstance(classes, ir.Sequence) else (classes,)
+            return (subject, *(part for part in parts if not path_of(part)))
+    return ir.children(node)
 
 
 def _branches(

@@ -34,6 +34,7 @@ _HABITS = {
     "saves": Phrases(
         ("torch.save(",), re.compile(r"\A(?=(?s:.*)\btorch\.save\()(?s:.*)\.state_dict\(\)(?!\.items\()")
     ),
+    "slurm": Phrases(("submitit", "srun", "sbatch"), re.compile(r"submitit|\b(?:srun|sbatch)\b")),
     "longest": Phrases(
         ("max",), re.compile(r"\bmax\((?:map\()?\W*(?:\w+\.)*\w*len|len\w*(?:\.\w+\(\))*\.a?max\(")
     ),
@@ -52,7 +53,7 @@ class Clues(NamedTuple):
     by names which it computes, all of them inside of the packages `within` where that is known, "" for its
     own; `quoted` are the pairs in its strings, `configured` the parts of the configuration that it makes
     objects of. `habits`: it masks or packs sequences, computes the longest of several lengths, converts
-    tensors to a type with a name ("types"), or saves states by `torch.save`."""
+    tensors to a type with a name ("types"), saves states by `torch.save`, or starts jobs by Slurm."""
 
     trains: bool = False
     evaluates: bool = False

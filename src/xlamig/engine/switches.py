@@ -13,8 +13,9 @@ from xlamig.engine.cache import Cache, digest
 from xlamig.engine.remembered import Remembered
 from xlamig.engine.source import Source
 from xlamig.findings import Aside
+from xlamig.flow.model.asked import variable_in
 from xlamig.flow.model.given import Given
-from xlamig.flow.model.option_codes import FINITE, NONE, OFF, ON, TEXT, UNKNOWN, section_key
+from xlamig.flow.model.option_codes import ENTRY, FINITE, NONE, OFF, ON, TEXT, UNKNOWN, section_key
 from xlamig.flow.model.outcomes import State
 from xlamig.flow.model.switches import NAMING, Switches
 from xlamig.knowledge import values as table
@@ -39,6 +40,8 @@ _RUNS = re.compile(
     r"\b(?:main|train|run|evaluate|test|launch|spawn|demo|fit)\w*\(|argparse|parse_args|Parser|argv|optim|backward"
     r"|\bfire\b|DataLoader(?=(?s:.*)(?:load_state_dict|\.eval\(|\.train\())"
 )
+_OF_SLURM = "SLURM_"  # variables that it sets for the jobs that it starts
+_SLURM = re.compile(r"slurm|sbatch|submitit|\bsrun\b", re.IGNORECASE)
 _MAIN = "\nif __name__ == "
 # More than one call of a module on inputs of its own: files, measurements, training.
 _WORKS = re.compile(
@@ -63,14 +66,15 @@ def switches_of(
     clues = [source.loaded.clues for source in sources if source.loaded]
     evaluates = any(clue.evaluates for clue in clues) and not any(clue.trains for clue in clues)
     texts = [(source.file.path, _seal(source) or source.source.text) for source in own]
-    question = (evaluates, texts, sorted(published))
+    by_slurm = bool(published) or any("slurm" in clue.habits for clue in clues)
+    question = (evaluates, by_slurm, texts, sorted(published))
 
     def find() -> Mapping[str, State]:
         beside = list(texts_beside(own))
         key = digest("switches", question, beside)
         found: Mapping[str, State] | None = cache.get_many([key]).get(key)
         if found is None:
-            found = _find_switches(own, evaluates, beside, published).states()
+            found = _find_switches(own, evaluates, by_slurm, beside, published).states()
             cache.put_many({key: found})
         return found
 
@@ -82,7 +86,7 @@ def _seal(source: Source) -> str:
 
 
 def _find_switches(
-    sources: list[Source], evaluates: bool, beside: list[str], published: Collection[str]
+    sources: list[Source], evaluates: bool, by_slurm: bool, beside: list[str], published: Collection[str]
 ) -> Switches:
     unread = (s.source.text for s in sources if not _given(s) and s.source.kind != "native")
     texts = [*(_COMMENT.sub("", text) for text in unread), *beside]
@@ -93,6 +97,11 @@ def _find_switches(
         if (given := _given(source))
     )
     switches = Switches(modules, evaluates, made)
+    if variables := [key for key in switches.tested if variable_in(key).startswith(_OF_SLURM)]:
+        every = (*(s.source.text for s in sources if not _given(s)), *beside)
+        if not by_slurm and not any(map(_SLURM.search, every)):
+            for key in variables:
+                switches.give(key.removeprefix(ENTRY), OFF)
     if names := switches.undecided():
         for option, code in _given_elsewhere(names, texts):
             switches.give(option, code)

@@ -6,6 +6,7 @@ import re
 from typing import Literal, NamedTuple
 
 from xlamig import ir
+from xlamig.flow.model.asked import variable_asked, variable_key
 from xlamig.flow.model.cuda_questions import asks_for_cuda
 from xlamig.flow.model.known import short
 from xlamig.flow.model.option_codes import CUDA, NO_CUDA, Codes, codes_of, is_constant
@@ -51,6 +52,9 @@ def _condition(test: ir.Expr, scope: Scope) -> Condition:
             return _condition(value, scope)
         case ir.Compare(left=ir.Name(id="__name__"), ops=("==",), comparators=(ir.Const(value=name),)):
             return Condition("main") if name == MAIN else Condition("unknown")
+        case ir.Compare(ops=(op, *_)) if name := variable_asked(test):
+            is_set = Condition("truth", frozenset({variable_key(name)}))
+            return is_set if op == "in" else Condition("not", parts=(is_set,))
         case ir.Compare(left=ir.Const(value=value), ops=("in" | "not in" as op,), comparators=(right,)):
             return _about(Condition("contains", codes_of(right, scope), op, value))
         case ir.Compare(left=ir.Const() as left, ops=(op,), comparators=(right,)):

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 
 from xlamig import ir
+from xlamig.flow.model.asked import asked_by
 from xlamig.flow.model.by_kind import of_kind
 from xlamig.flow.model.cuda_questions import names_cuda
-from xlamig.flow.model.option_codes import asked_by, option_of
+from xlamig.flow.model.option_codes import option_of
 from xlamig.flow.model.scopes import path_of
 from xlamig.per_file import per_file
 

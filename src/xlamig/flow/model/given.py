@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from xlamig import ir
+from xlamig.flow.model.asked import keys_asked
 from xlamig.flow.model.callees import HANDED, callee_of, named_in
 from xlamig.flow.model.cuda_questions import asks_availability
 from xlamig.flow.model.decorators import is_plain
@@ -23,14 +24,12 @@ from xlamig.flow.model.option_codes import (
     ON,
     UNKNOWN,
     Codes,
-    asked_by,
     code_of,
     codes_of,
     entry_key,
     function_name,
     is_constant,
     kept_key,
-    keys_in,
     name_of,
     option_of,
     otherwise,
@@ -166,16 +165,12 @@ class _Collector:
                 self._define(name, scope)
                 self.bases[name] = tuple(named_in(arg.value, scope) for arg in args)
             case ir.If(test=test) | ir.While(test=test) | ir.IfExp(test=test):
-                self._asked(test, scope)
+                self.tested.update(keys_asked(test, scope))
             case ir.Bool(values=values):
                 for value in values:
-                    self._asked(value, scope)
+                    self.tested.update(keys_asked(value, scope))
             case ir.For(iter=ir.Call(func=ir.Name(id="range"), args=(ir.Arg(value=count),))):
-                self._asked(count, scope)
-
-    def _asked(self, test: ir.Expr, scope: Scope) -> None:
-        for asked in asked_by(test):
-            self.tested.update(keys_in(codes_of(asked, scope)))
+                self.tested.update(keys_asked(count, scope))
 
     # ------------------------------------------------------------------ where values are given
 

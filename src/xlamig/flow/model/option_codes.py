@@ -12,7 +12,7 @@ object's attribute "@x", or "@section.x" for one of an object's part, as `cfg.se
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from xlamig import ir
 from xlamig.flow.model.cuda_questions import is_false_without_cuda
@@ -171,20 +171,6 @@ def function_name(scope: Scope) -> str:
     if name == "__init__" and scope.parent is not None and scope.parent.kind == "class":
         return scope.parent.name.rpartition(".")[2]
     return CALLED.get(name, name)
-
-
-def asked_by(test: ir.Expr) -> Iterator[ir.Expr]:
-    """Yield the expressions whose truth or size a test asks for."""
-    match test:
-        case ir.Unary(op="not", operand=operand):
-            yield from asked_by(operand)
-        case ir.Compare(left=left, comparators=others):
-            yield left
-            yield from others
-        case ir.Bool():
-            pass  # its own node
-        case _:
-            yield test
 
 
 def codes_of(node: ir.Expr, scope: Scope, depth: int = 0) -> Codes:

@@ -1,0 +1,53 @@
+"""The options that a test asks for, and the variables of the environment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xlamig import ir
+from xlamig.flow.model.option_codes import ENTRY, codes_of, keys_in, section_key
+from xlamig.flow.model.scopes import Scope, path_of
+
+_ENVIRONMENT = frozenset({"os.environ", "environ"})
+_SECTION = "environ"
+
+
+def keys_asked(test: ir.Expr, scope: Scope) -> Iterator[str]:
+    """Yield the keys of the options whose truth or size a test asks for."""
+    if name := variable_asked(test.operand if isinstance(test, ir.Unary) else test):
+        yield variable_key(name)
+    for asked in asked_by(test):
+        yield from keys_in(codes_of(asked, scope))
+
+
+def asked_by(test: ir.Expr) -> Iterator[ir.Expr]:
+    """Yield the expressions whose truth or size a test asks for."""
+    match test:
+        case ir.Unary(op="not", operand=operand):
+            yield from asked_by(operand)
+        case ir.Compare(left=left, comparators=others):
+            yield left
+            yield from others
+        case ir.Bool():
+            pass  # its own node
+        case _:
+            yield test
+
+
+def variable_asked(test: ir.Expr) -> str:
+    """Return the variable that `"NAME" in os.environ` asks for, also `not in`; "" for other tests."""
+    match test:
+        case ir.Compare(left=ir.Const(value=str(name)), ops=("in" | "not in",), comparators=(where,)):
+            return name if path_of(where) in _ENVIRONMENT else ""
+    return ""
+
+
+def variable_key(name: str) -> str:
+    """Return the key that a variable of the environment has as an option, as `os.environ[name]` has."""
+    return ENTRY + section_key(_SECTION, name)
+
+
+def variable_in(key: str) -> str:
+    """Return the variable of the environment that has a key; "" for other options."""
+    start = variable_key("")
+    return key[len(start) :] if key.startswith(start) else ""

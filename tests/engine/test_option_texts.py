@@ -123,6 +123,49 @@ def test_lists_branches_for_what_users_choose_between(tmp_path: Path, name: str)
     assert severities(tmp_path, {"solver.py": text, "run.py": RUN + "solver.sample()\n"}) == ["error"]
 
 
+SPLIT = """import torch
+class Solver:
+    def times(self, kind):
+        lower = kind.lower()
+        if {first}:
+            return torch.ones(2).cuda()
+        parts = lower.split("_")
+        lower = parts[-1]
+        if {second}:
+            return torch.zeros(2).cuda()
+        return torch.ones(2)
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "passed", "expected"),
+    [
+        ("'fast' in lower", "lower == 'fastlog'", "Uni_Log", ["info", "info"]),
+        ("kind.lower() == 'fast'", "lower in ('fast', 'slow')", "Uni_Log", ["info", "info"]),
+        ("kind[:4].upper() == 'FAST'", "'fast' in parts", "Uni_Log", ["info", "info"]),
+        ("'log' in lower", "lower == 'log'", "Uni_Log", ["error", "error"]),
+        ("kind.lower() == 'uni_log'", "lower != 'uni'", "Uni_Log", ["error", "error"]),
+        ("'fast' not in lower", "lower != 'fastlog'", "Uni_Log", ["error", "info"]),  # the first returns
+        ("lower", "parts[0] == 'uni'", "Uni_Log", ["error", "error"]),
+        ("lower.replace('u', 'f') == 'fni_log'", "lower == other", "Uni_Log", ["error", "error"]),
+        ("'fast' in lower", "lower == 'fastlog'", "FastLog", ["error", "error"]),
+    ],
+)
+def test_knows_the_parts_of_strings(
+    tmp_path: Path, first: str, second: str, passed: str, expected: list[str]
+) -> None:
+    text = SPLIT.format(first=first, second=second)
+    run = f"import torch\nfrom solver import Solver\nSolver().times('{passed}')\n"
+    assert severities(tmp_path, {"solver.py": text, "run.py": run}) == expected
+
+
+@pytest.mark.parametrize("lines", ["kind = kind.lower()", "kind = kind.strip()\n        kind = kind.lower()"])
+def test_a_parameter_may_become_a_part_of_itself(tmp_path: Path, lines: str) -> None:
+    text = SPLIT.format(first="kind == 'log'", second="kind == 'fast'").replace("lower = kind.lower()", lines)
+    run = "import torch\nfrom solver import Solver\nSolver().times('Log')\n"
+    assert severities(tmp_path, {"solver.py": text, "run.py": run}) == ["error", "info"]
+
+
 def test_lowers_the_branches_after_the_one_that_is_taken(tmp_path: Path) -> None:
     text = SOLVER.format(test="kind == 'uniform'").replace(
         "        return torch.ones(n)\n    def",

@@ -3,7 +3,7 @@
 The codes are OFF, ON, another number after FINITE, NONE, a string after TEXT, CUDA for what is 0 or False on
 a host without CUDA, NO_CUDA for its opposite, and UNKNOWN; the key of another option whose value it is; and
 such a key after NOT for its opposite, after ONLY_IF for a value that is false at least where that option is
-off.
+off, after WITHIN for a part of a string or its parts, in any case: `kind.lower().split("-")[0]`.
 
 The key of a parameter is "function(x", that of an attribute of `self` or of a class ".Class.x", or ".x" if an
 object of any class may be meant, that of a name of the module "=x", and that of an entry or of another
@@ -18,11 +18,12 @@ from xlamig import ir
 from xlamig.flow.model.cuda_questions import is_false_without_cuda
 from xlamig.flow.model.scopes import Binding, Scope, path_of
 from xlamig.flow.model.set_before import value_above
+from xlamig.flow.model.text_parts import is_part_of, whole_of
 
 OFF, ON, FINITE, NONE, UNKNOWN = "-", "+", "#", "~", "?"
 CUDA, NO_CUDA = "$", "^"
 TEXT = "'"
-NOT, ONLY_IF = "!", "&"
+NOT, ONLY_IF, WITHIN = "!", "&", "%"
 PARAMETER, ATTRIBUTE, GLOBAL, ENTRY = "(", ".", "=", "@"
 STAR = "*"  # the parameter, as it were, of further positions
 SECTION = "."  # between the parts of a name
@@ -53,7 +54,7 @@ def is_constant(code: str) -> bool:
 
 def key_in(code: str) -> str:
     """Return the key of the option that a code names."""
-    return code.lstrip(NOT + ONLY_IF)
+    return code.lstrip(NOT + ONLY_IF + WITHIN)
 
 
 def keys_in(codes: Iterable[str]) -> Codes:
@@ -208,7 +209,8 @@ def codes_of(node: ir.Expr, scope: Scope, depth: int = 0) -> Codes:
             return ANY if isinstance(value, ir.Const) else codes_of(value, scope, depth + 1)
     option = option_of(node)
     if not option:
-        return ANY
+        whole = whole_of(node)
+        return ANY if whole is node else _within(codes_of(whole, scope, depth + 1))
     own = isinstance(node, ir.Attribute) and path_of(node) == f"self.{option}"
     if own and (value := value_above(node, option, scope)) is not None:
         return codes_of(value, scope, depth + 1)
@@ -231,7 +233,8 @@ def _of_name(name: str, scope: Scope, depth: int) -> Codes:
     """Return the codes of a name: a parameter and what the module or a class binds are options."""
     found: set[str] = set()
     bindings = scope.lookup(name)
-    for binding in bindings:
+    parts = [b for b in bindings if b.value is not None and is_part_of(b.value, name, b.scope)]
+    for binding in bindings if len(parts) == len(bindings) else (b for b in bindings if b not in parts):
         own = binding.value is not None and option_of(binding.value) == name  # `n = float(n)`
         if binding.kind == "param":
             found.add(parameter_key(function_name(_binder(bindings, name, scope)), name))
@@ -241,7 +244,13 @@ def _of_name(name: str, scope: Scope, depth: int) -> Codes:
             found.add(UNKNOWN)
         elif not own or len(bindings) == 1:
             found |= codes_of(binding.value, binding.scope, depth + 1)
-    return frozenset(found or {GLOBAL + name})
+    return _within(found) if parts and found else frozenset(found or {GLOBAL + name})
+
+
+def _within(codes: Iterable[str]) -> Codes:
+    """Return the codes of parts of strings."""
+    wholes = (code.removeprefix(WITHIN) for code in codes)
+    return frozenset(UNKNOWN if is_constant(c) or c[0] in (NOT, ONLY_IF) else WITHIN + c for c in wholes)
 
 
 def _binder(bindings: list[Binding], name: str, scope: Scope) -> Scope:

@@ -19,6 +19,7 @@ from xlamig.flow.model.option_codes import (
     ONLY_IF,
     TEXT,
     UNKNOWN,
+    WITHIN,
     is_constant,
     opposite,
 )
@@ -35,6 +36,7 @@ _NUMBERS: Mapping[str, Callable[[float, float], bool]] = {
 _EQUAL: Mapping[str, Callable[[object, object], bool]] = {
     "==": operator.eq, "!=": operator.ne, "is": operator.eq, "is not": operator.ne,
 }  # fmt: skip
+_OF_EQUALS = frozenset({"==", "!=", "in", "not in"})
 _TRUTH = {OFF: False, NONE: False, ON: True, FINITE: True, TEXT: True, CUDA: False, NO_CUDA: True}
 _OF_CUDA = frozenset({CUDA, NO_CUDA})
 _NUMERIC = frozenset({OFF, FINITE})  # ON may stand for an option that is named without its value
@@ -112,11 +114,15 @@ def _state_of(code: str, states: States) -> State:
     if code[0] == ONLY_IF:
         state = states.get(code[1:], NO_STATE)
         return state if all(one in (OFF, CUDA) for one in state) else NO_STATE
+    if code[0] == WITHIN:
+        return tuple(WITHIN + one for one in states.get(code[1:], NO_STATE))
     return states.get(code, NO_STATE)
 
 
 def _of_value(code: str, condition: Condition, exact: bool) -> bool | None:
     """Return the outcome for one value of an option."""
+    if code[0] == WITHIN:
+        return _of_part(code[1:], condition)
     match condition:
         case Condition("truth"):
             return _TRUTH.get(code[0]) if code != TEXT else False
@@ -134,6 +140,16 @@ def _of_value(code: str, condition: Condition, exact: bool) -> bool | None:
         case Condition("compare", _, op, value):
             return _of_number(code, op, value, exact)
     return None
+
+
+def _of_part(code: str, condition: Condition) -> bool | None:
+    """Return the outcome for a part of a string, which is none of the strings that are not in all of it."""
+    asked = condition.value if isinstance(condition.value, tuple) else (condition.value,)
+    if condition.kind not in ("contains", "compare") or condition.op not in _OF_EQUALS or code[0] != TEXT:
+        return None
+    whole = code[1:].lower()
+    is_in = any(not isinstance(value, str) or value.lower() in whole for value in asked)
+    return None if is_in else condition.op in ("!=", "not in")
 
 
 def _of_number(code: str, op: str, value: object, exact: bool) -> bool | None:

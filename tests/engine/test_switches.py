@@ -239,6 +239,7 @@ class Net(torch.nn.Module): ...
 if __name__ == "__main__":
     x = torch.ones(2).cuda()
 """
+NO_ARGUMENTS = "    parser = argparse.ArgumentParser()\n    args = parser.parse_args()\n"
 IMPORTS = {"train.py": "import torch\nfrom net import Net\nNet()\n"}
 
 
@@ -252,6 +253,11 @@ IMPORTS = {"train.py": "import torch\nfrom net import Net\nNet()\n"}
         ("    for b in DataLoader(Data()):\n        Net().eval()(b)\n", IMPORTS, "error"),
         ("    main()\n", IMPORTS, "error"),
         ("    args = parser.parse_args()\n", IMPORTS, "error"),
+        (NO_ARGUMENTS + "    args.size = 3\n    print(Net()(x).shape)\n", IMPORTS, "info"),
+        (NO_ARGUMENTS + "    train(args)\n", IMPORTS, "error"),
+        (NO_ARGUMENTS.replace("args =", "told(parser)\n    args ="), IMPORTS, "error"),
+        (NO_ARGUMENTS.replace("()", "(parents=[base])", 1), IMPORTS, "error"),
+        (NO_ARGUMENTS.replace("args =", "parser.add_argument('--x')\n    args ="), IMPORTS, "error"),
     ],
 )
 def test_a_block_that_tries_out_a_module_is_no_program(

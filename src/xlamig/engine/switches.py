@@ -43,6 +43,7 @@ _RUNS = re.compile(
 _OF_SLURM = "SLURM_"  # variables that it sets for the jobs that it starts
 _SLURM = re.compile(r"slurm|sbatch|submitit|\bsrun\b", re.IGNORECASE)
 _MAIN = "\nif __name__ == "
+_PARSER = re.compile(r"^\s*(\w+) = (?:argparse\.)?ArgumentParser\(\s*\)$", re.MULTILINE)
 # More than one call of a module on inputs of its own: files, measurements, training.
 _WORKS = re.compile(
     r"^\s*(?:for|while|with open)\b|\b(?:\w*(?:load|save|open|write|read|export|dump|glob|list)\w*|step)\("
@@ -202,7 +203,17 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
 def is_tried_out(text: str, imported: bool) -> bool:
     """Return whether a module that others import only tries out its parts when it is run."""
     _, found, block = text.rpartition(_MAIN)
-    return imported and not (found and _RUNS.search(block))
+    return imported and not (found and _RUNS.search(_without_empty_parser(block)))
+
+
+def _without_empty_parser(block: str) -> str:
+    """Return a block without a parser that knows no arguments: it makes an object to set attributes of."""
+    made = _PARSER.search(block)
+    if made is None:
+        return block
+    rest = block[made.end() :].replace(f"{made[1]}.parse_args()", "")
+    used = re.search(rf"\b{made[1]}\b", rest) is not None
+    return block if used else block[: made.start()].replace("import argparse", "") + rest
 
 
 def tries_itself_out(text: str) -> bool:

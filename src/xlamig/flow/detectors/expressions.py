@@ -22,6 +22,7 @@ from xlamig.flow.detectors.no_device import NoDevice
 from xlamig.flow.detectors.parts import owner_of
 from xlamig.flow.detectors.selection import Selections
 from xlamig.flow.detectors.surroundings import Backends, Packages, Variables
+from xlamig.flow.detectors.wrapper_classes import wrapper_of
 from xlamig.flow.model.inner import scope_inside
 from xlamig.flow.model.regions import WORKER
 from xlamig.flow.model.scopes import path_of
@@ -117,6 +118,7 @@ class Expressions:
         self.add(self.apis.call(node, dotted, place, via))
         if dotted is None:
             self.add(self.apis.chosen(node, place))
+            self.add(self._wrapped(node, place))
         if node.args:
             self.add(self.devices.in_call(node, dotted, place))
             self.add(self.branches.option(node, place))
@@ -139,6 +141,12 @@ class Expressions:
             if not self._hands_on(arg):
                 given = self._given(node, i, inside, path)
                 self.visit(arg.value, given.within("device-ids") if wrapper and _is_device(arg, i) else given)
+
+    def _wrapped(self, node: ir.Call, place: CodeContext) -> Iterator[Fact]:
+        """Yield the uses of a wrapper by a class of the module that is one."""
+        if name := wrapper_of(node.func, place.scope, self.analysis.names):
+            for fact in self.apis.call(node, name, place):
+                yield replace(fact, confidence="likely")
 
     def _kernel(self, callee: ir.Expr, source: str, place: CodeContext) -> Iterator[Kernel]:
         """Yield the call of an extension of the project, whose kernel is in the file `source`."""

@@ -45,13 +45,14 @@ def flag_of(module: ir.Module, span: Span) -> Flag | None:
 
 def _flag_in_branches(module: ir.Module, statement: ir.If) -> Flag | None:
     """Return the flag that the branches of an `if` set to True or False, if nothing else does."""
-    targets = targets_in_branches(statement)
+    targets = targets_in_branches(statement, module)
     asking = [node for node in ir.walk(statement.test) if _asks(node)]
     if len(asking) != 1 or len(targets) != 2:
         return None
     path = dotted_name(targets[0])
+    known = [n for n in ir.walk(module) if isinstance(n, ir.Assign) and n.targets[0] in targets]
     inside = [n for n in ir.walk(statement) if isinstance(n, ir.Assign) and dotted_name(n.targets[0]) == path]
-    if not all(isinstance(node, ir.Param) or node in inside for node in _set(module, path)):
+    if not all(isinstance(node, ir.Param) or node in (*inside, *known) for node in _set(module, path)):
         return None
     decision, negated = _whole_decision(statement.test, asking[0])
     return Flag(path, statement, decision, negated, False)

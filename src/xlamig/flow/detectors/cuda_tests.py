@@ -124,6 +124,12 @@ class CudaTests:
             g.kind == "cuda" for g in self.guards.of(test, place.scope, False)
         )
 
+    def denies(self, test: ir.Expr, place: CodeContext) -> bool:
+        """Return whether CUDA is missing wherever the test holds: `wanted and not available()` too."""
+        if isinstance(test, ir.Bool) and test.op == "and":
+            return any(self.denies(value, place) for value in test.values)
+        return self.is_negated(test, place)
+
     def device_text(self, node: ir.Expr, place: CodeContext, takes_index: bool = False) -> str | None:
         """Return the device that an expression names; with `takes_index`, an integer names a CUDA device."""
         node = self._result(node, place)

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from xlamig import ir
 from xlamig.facts import DeviceChoice
 from xlamig.flow.detectors.selection import Selections
 from xlamig.flow.model.by_kind import of_kind
-from xlamig.flow.model.cuda_flags import places, targets_in_branches
+from xlamig.flow.model.cuda_flags import GPU_FLAG, places, targets_in_branches
 from xlamig.flow.model.option_codes import PLACES, kept_key, option_of
 from xlamig.flow.model.scopes import Scope, path_of
 from xlamig.flow.model.site import Analysis, CodeContext
-
-_FLAG = re.compile(r"(?:^|_)(?:gpu|cuda)$", re.IGNORECASE)
 
 
 class Flags:
@@ -42,7 +39,7 @@ class Flags:
 
     def in_branches(self, node: ir.If, place: CodeContext) -> Iterator[DeviceChoice]:
         """Yield the fact of a flag that is True in one branch of a test for CUDA, and False in the other."""
-        targets = targets_in_branches(node)
+        targets = targets_in_branches(node, self.analysis.module)
         if not targets or not self.selections.tests.asks_for_cuda(node.test, place):
             return
         path, call = path_of(targets[0]), _asked(node.test)
@@ -55,7 +52,7 @@ class Flags:
         """Yield the fact of an argument that says whether CUDA is available, `use_gpu=...`."""
         for arg in node.args:
             name = arg.keyword or ""
-            places = _FLAG.search(name) or name in self.analysis.names.project.placing_flags
+            places = GPU_FLAG.search(name) or name in self.analysis.names.project.placing_flags
             if not places or isinstance(arg.value, ir.Const):
                 continue
             if self.selections.tests.asks_for_cuda(arg.value, place) and (call := _asked(arg.value)):

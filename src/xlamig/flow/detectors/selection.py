@@ -14,6 +14,7 @@ from xlamig.flow.detectors.device_flow import DeviceFlow
 from xlamig.flow.detectors.devices import Devices
 from xlamig.flow.detectors.mirrored import mirrors, only_logs, placement_in
 from xlamig.flow.detectors.ranks import GPU_NUMBERS
+from xlamig.flow.model.cuda_flags import GPU_FLAG, places_by_flag
 from xlamig.flow.model.guards import NAMES_XLA, Guards
 from xlamig.flow.model.option_codes import option_of
 from xlamig.flow.model.scopes import path_of
@@ -198,10 +199,10 @@ class Selections:
             yield self._moves(node, moved, place)
         elif mirrored := self._mirrored(node.test, chosen, other, place):
             yield self._moves(node, mirrored, place, "mirrored")
-        elif negated and not node.orelse and _takes_gpus_away(node.body):
-            asked = self.tests.asked_or_denied(node.test, place)
+        elif not node.orelse and self.tests.denies(node.test, place) and self._turns_off(node, place):
             test = ir.Name(node.start, node.test.end, "if")
-            yield self._fact(test, "override", "cuda", "cpu", "device", place, asked or {})
+            asked = self.tests.asked_or_denied(node.test, place)
+            yield self._fact(test, "override", "cuda", "cpu", "device", place, asked)
 
     def _mirrored(
         self, test: ir.Expr, chosen: Sequence[ir.Node], other: Sequence[ir.Node], place: CodeContext
@@ -237,6 +238,17 @@ class Selections:
             "target": (target.start, target.end),
         }
 
+    def _turns_off(self, node: ir.If, place: CodeContext) -> bool:
+        """Return whether all but logs leaves a list of GPUs empty, or a flag that places tensors False."""
+        match [statement for statement in node.body if not only_logs(statement, place.scope)]:
+            case [ir.Assign(targets=(target,), value=ir.Sequence(kind="list", elements=()))]:
+                return GPU_NUMBERS.search(option_of(target)) is not None
+            case [ir.Assign(targets=(target,), value=ir.Const(value=False))]:
+                name, project = option_of(target), self.analysis.names.project
+                elsewhere = GPU_FLAG.search(name) is not None and name in project.placing_flags
+                return elsewhere or places_by_flag(name, self.analysis.module, node)
+        return False
+
     def _moves(
         self, node: ir.If | ir.IfExp, moved: ir.Expr, place: CodeContext, form: str = "move"
     ) -> DeviceChoice:
@@ -250,8 +262,6 @@ class Selections:
             **self.tests.asked_or_denied(node.test, place),
         }
         return DeviceChoice(**fields, via="move", device="cuda", form=form, fallback="cpu", result="move")
-
-    # ------------------------------------------------------------------ helpers
 
     def _mentions_xla(self, node: ir.IfExp | ir.If) -> bool:
         """A branch for XLA: the selection knows about TPUs."""
@@ -287,11 +297,3 @@ class Selections:
         return DeviceChoice(
             **fields, via="selection", device=device, form=form, fallback=fallback, result=result
         )
-
-
-def _takes_gpus_away(body: ir.Block) -> bool:
-    """Return whether statements do nothing but leave a list of GPUs empty: `gpu_ids = []`."""
-    match body:
-        case (ir.Assign(targets=(target,), value=ir.Sequence(kind="list", elements=())),):
-            return GPU_NUMBERS.search(path_of(target).rpartition(".")[2]) is not None
-    return False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from functools import cache
@@ -14,12 +15,18 @@ from xlamig.flow.model.option_codes import option_of
 from xlamig.flow.model.scopes import path_of
 from xlamig.per_file import per_file
 
+GPU_FLAG = re.compile(r"(?:^|_)(?:gpu|cuda)$", re.IGNORECASE)
+
 _BACKENDS = ("torch.backends.", "cudnn.")
 _CUDA = "cuda"  # the method, the package, and how the text of a device begins
 
 
 def places(node: ir.If | ir.IfExp, module: ir.Module) -> bool:
     """Return whether a choice places something on CUDA, in either branch."""
+    return _places_in(node, module)
+
+
+def _places_in(node: ir.Node, module: ir.Module) -> bool:
     placements = _placements(module)
     first = bisect_left(placements, node.start)
     return first < len(placements) and placements[first] < node.end
@@ -49,16 +56,46 @@ def _tested(test: ir.Expr) -> Iterator[str]:
         yield from filter(None, map(option_of, asked_by(test)))
 
 
-def targets_in_branches(node: ir.If) -> tuple[ir.Expr, ...]:
+def places_by_flag(name: str, module: ir.Module, decided: ir.If) -> bool:
+    """Return whether a branch that a flag chooses places something on CUDA, `decided` left out."""
+    choices: list[ir.If | ir.IfExp] = [*of_kind(module, ir.If), *of_kind(module, ir.IfExp)]
+    return any(
+        name in _tested(node.test) and any(_places_in(branch, module) for branch in _branches(node))
+        for node in choices
+        if node is not decided
+    )
+
+
+def _branches(node: ir.If | ir.IfExp) -> tuple[ir.Node, ...]:
+    return (*node.body, *node.orelse) if isinstance(node, ir.If) else (node.body, node.orelse)
+
+
+def targets_in_branches(node: ir.If, module: ir.Module) -> tuple[ir.Expr, ...]:
     """Return the name, as both branches assign it, that one of them sets to True and the other to False;
-    nothing where a branch does more than that, call functions and set options of backends."""
+    without another branch, as the function assigned it before. Nothing where a branch does more than that,
+    call functions and set options of backends."""
     body, orelse = [*_assigned(node.body)], [*_assigned(node.orelse)]
+    if len(body) == 1 and body[0] is not None and not node.orelse:
+        orelse = _assigned_before(node, path_of(body[0][0]), module)
     if len(body) != 1 or len(orelse) != 1 or None in body or None in orelse:
         return ()
     (yes, no) = body[0], orelse[0]
     if yes is None or no is None or path_of(yes[0]) != path_of(no[0]) or yes[1] is no[1]:
         return ()
     return yes[0], no[0]
+
+
+def _assigned_before(node: ir.If, path: str, module: ir.Module) -> list[tuple[ir.Expr, bool] | None]:
+    """Return the other assignments of a name, None for one that may not come before or is no constant."""
+    functions = of_kind(module, ir.FunctionDef)
+    around = [function for function in functions if function.start <= node.start < function.end]
+    found: list[tuple[ir.Expr, bool] | None] = []
+    for other in of_kind(module, ir.Assign):
+        if node.start <= other.start < node.end or path not in map(path_of, other.targets):
+            continue
+        outside = [function for function in functions if function.start <= other.start < function.end]
+        found += _assigned((other,)) if other.end <= node.start and outside == around else [None]
+    return found
 
 
 def _assigned(block: ir.Block) -> Iterator[tuple[ir.Expr, bool] | None]:

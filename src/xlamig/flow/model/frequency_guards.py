@@ -23,7 +23,10 @@ _IS_FIRST = re.compile(
     r"|^(?:main|master)_(?:process|rank)$",
     re.IGNORECASE,
 )
-_ON_FIRST = re.compile(r"^rank_zero_only$|^on_(?:local_)?main_process$|^(?:main|master)_(?:process_)?only$")
+_ON_FIRST = re.compile(
+    r"^(?:\w+_)?rank_?(?:zero|0)_only$|^(?:run_|only_)?on_(?:local_)?(?:main|master)(?:_process|_rank)?$"
+    r"|^(?:main|master)_(?:process|rank|node)(?:_only)?$|^(?:main|master)_only$"
+)
 _ALONE = re.compile(r"dist|world|initiali[sz]ed|multi|gpu", re.IGNORECASE)  # `not distributed or rank == 0`
 _SELDOM = re.compile(
     r"^_?(?:should|do|must|time_to|is_time_to)_?(?:log|print|save|eval|report|sync|flush)"

@@ -65,6 +65,23 @@ def test_a_name_that_another_module_hands_on(program: Path) -> None:
     assert reported(program, USES, {"compat.py": "import other as dist\n"}) == []
 
 
+@pytest.mark.parametrize(
+    ("compat", "names"),
+    [
+        ("import torch as t\n", ["a.py", "b.py"]),
+        ("from torch import ring\nimport torch as t\n", ["a.py", "b.py"]),
+        ("import other as t\n", []),
+        ("class t:\n    ring = None\n", []),
+    ],
+)
+def test_a_name_below_another_that_a_star_import_hands_on(
+    program: Path, compat: str, names: list[str]
+) -> None:
+    files = {"compat.py": compat, "between.py": "from compat import *\n"}
+    asks = "from between import *\nt.ring.start(1)\n"
+    assert reported(program, USES, {**files, "z.py": asks}) == names
+
+
 def test_another_name_of_the_api_counts(program: Path) -> None:
     table = '[row."torch.dist.init"]\nalias = ["torch.deep.dist.init"]\n'
     files = {"ours/api/zeros.toml": table, "z.py": "from torch.deep.dist import init\n"}

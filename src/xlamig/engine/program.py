@@ -69,7 +69,6 @@ class _Names:
         aliases = session.outline.interest.aliases
         self._exact = {name: name for name in names if "*" not in name}
         self._exact |= {alias: name for alias, name in aliases.items() if name in names}
-        self._ends = tuple({f".{word_of(name)}" for name in names if "*" not in name})
         self._globs = [(name, _line_like(name)) for name in names if "*" in name]
 
     def put(self, filename: str, module: str, loaded: Loaded) -> None:
@@ -103,16 +102,17 @@ class _Names:
             lines |= {meaning(line, self._helper) for line in lines}
         yield from (self._exact[line] for line in self._exact.keys() & lines)
         yield from (name for name, search in self._globs if search(uses))
-        if any(f"{end}\n" in uses for end in self._ends):
-            for line in lines:
-                if line.endswith(self._ends) and line not in self._exact:
-                    yield from self._follow_reexport(line, module)
+        handed = {name for line in lines if (name := self._handed_on(line, module))}
+        yield from (self._exact[name] for name in handed & self._exact.keys())
+        text = "\n".join(("", *handed, ""))
+        yield from (name for name, search in self._globs if search(text))
 
-    def _follow_reexport(self, dotted: str, module: str) -> Iterable[str]:
-        """A name that reaches the module through another of the project."""
+    def _handed_on(self, dotted: str, module: str) -> str:
+        """Return the name of another package that reaches a module through one of the project, else ""."""
+        if dotted.partition(".")[0] not in self._index.folders_and_modules:
+            return ""
         export = self._index.resolve(dotted, module)
-        if export is not None and export.kind == "name" and export.value in self._exact:
-            yield self._exact[export.value]
+        return export.value if export is not None and export.kind == "name" else ""
 
     def program(self, filename: str) -> Program:
         own = filename if filename in self.scripts else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from itertools import chain
 
 from xlamig.flow.model.exports import Export, Interface
@@ -42,6 +43,11 @@ class NameIndex:
         if key not in self._meanings:
             self._meanings[key] = self._resolve(dotted, origin)
         return self._meanings[key]
+
+    @cached_property
+    def folders_and_modules(self) -> frozenset[str]:
+        """The names of the project's modules and of the folders they are in, one by one."""
+        return frozenset(chain.from_iterable(self._inside.values()))
 
     def is_module(self, dotted: str, origin: str) -> bool:
         """Return whether a name means a module of the project in module `origin`."""

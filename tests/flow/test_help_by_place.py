@@ -254,3 +254,32 @@ for batch in loader:
     (finding,) = found(text, select=["XLA202"])
     assert finding.help is not None
     assert finding.help.startswith("Copy tensor and mask to the host first") is on_host
+
+
+@pytest.mark.parametrize(
+    ("arguments", "per_layer"),
+    [
+        ("8, 8, bidirectional=True", False),
+        ("8, 8, num_layers=1, bidirectional=True", False),
+        ("8, 8, 1, bidirectional=True", False),
+        ("8, 8, num_layers=2, bidirectional=True", True),
+        ("8, 8, 2, True, True, 0.0, True", True),
+        ("8, 8, num_layers=depth, bidirectional=True", True),
+    ],
+)
+def test_a_gru_of_several_layers_becomes_a_pair_per_layer(arguments: str, per_layer: bool) -> None:
+    (finding,) = found(f"def make(depth=2):\n    return torch.nn.GRU({arguments})\n", select=["XLA306"])
+    assert ("for each layer" in (finding.help or "")) is per_layer
+
+
+@pytest.mark.parametrize(
+    ("call", "help_"),
+    [
+        ("torch.gesv(b, a)", "Use `torch.linalg.solve(a, b)` instead of `torch.gesv(b, a)`: the matrix comes"),
+        ("torch.symeig(a)", "Use `torch.linalg.eigh(x)` instead"),
+    ],
+)
+def test_a_successor_with_other_arguments_says_so(call: str, help_: str) -> None:
+    (finding,) = found(f"def f(a, b):\n    return {call}\n", select=["XLA515"])
+    assert (finding.help or "").startswith(help_)
+    assert (finding.help == help_) is ("symeig" in call)

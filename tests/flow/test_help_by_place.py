@@ -275,7 +275,10 @@ def test_a_gru_of_several_layers_becomes_a_pair_per_layer(arguments: str, per_la
 @pytest.mark.parametrize(
     ("call", "help_"),
     [
-        ("torch.gesv(b, a)", "Use `torch.linalg.solve(a, b)` instead of `torch.gesv(b, a)`: the matrix comes"),
+        (
+            "torch.gesv(b, a)",
+            "Use `torch.linalg.solve(a, b)` instead of `torch.gesv(b, a)`: the matrix comes",
+        ),
         ("torch.symeig(a)", "Use `torch.linalg.eigh(x)` instead"),
     ],
 )
@@ -283,3 +286,29 @@ def test_a_successor_with_other_arguments_says_so(call: str, help_: str) -> None
     (finding,) = found(f"def f(a, b):\n    return {call}\n", select=["XLA515"])
     assert (finding.help or "").startswith(help_)
     assert (finding.help == help_) is ("symeig" in call)
+
+
+LOOP = """def train(model, loader, optimizer, names):
+    model.to("xla")
+    for x, y in loader:
+        x, y = x.to("xla"), y.to("xla")
+        loss = (model(x) - y).square().mean()
+        loss.backward()
+        optimizer.step()
+        torch_xla.sync()
+"""
+
+
+@pytest.mark.parametrize(
+    ("after", "keeps"),
+    [
+        ("", False),
+        ("        optimizer.zero_grad()\n", False),
+        ("    print(loss.item())\n", False),
+        ("        print(loss.item())\n", True),
+        ("        names.append(loss.detach().cpu())\n", True),
+    ],
+)
+def test_a_device_loader_keeps_the_boundary_before_reads(after: str, keeps: bool) -> None:
+    (finding,) = found(f"import torch_xla\n{LOOP}{after}", select=["XLA905"])
+    assert ("keep `torch_xla.sync()` after the update" in (finding.help or "")) is keeps

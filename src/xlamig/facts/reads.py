@@ -101,7 +101,7 @@ class Transfer(Fact):
     """Values go from the host to the device. `count` says whether several batch tensors go one by one.
 
     `loop` is the kind of the innermost loop of steps, also of a caller; `consumer` "host" says that all uses
-    of what is copied bring it back.
+    of what is copied bring it back; `reads` that the host reads values in the same iterations.
     via "missing": they do not go there, and a module or loss on the device gets them; `holds` says what
     holds the tensors; "any" where it may be one itself. With CUDA, a wrapper of the module moves those that
     are `scattered`.
@@ -117,6 +117,7 @@ class Transfer(Fact):
     consumer: Literal["", "host"] = ""
     holds: Literal["", "sequence", "mapping", "any"] = ""
     scattered: bool = False
+    reads: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

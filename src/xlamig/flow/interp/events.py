@@ -122,6 +122,16 @@ def finish(recorders: Iterable[Recorder]) -> None:
     for fact in (HostRead, Transfer):
         for found in _groups(recorders, fact):
             _number(fact, sorted(found, key=lambda one: one[0].order))
+    _note_reads(recorders)
+
+
+def _note_reads(recorders: tuple[Recorder, ...]) -> None:
+    """Say of copies to the device that the host reads values in the same iterations."""
+    events = [(event, recorder) for recorder in recorders for event in recorder.all()]
+    reading = {event.group for event, _ in events if event.fact is HostRead and event.sure > 1}
+    for event, recorder in events:
+        if event.fact is Transfer and abs(event.group) in reading:
+            recorder.change(event, reads=True)
 
 
 def _number(fact: type[Fact], found: list[_Recorded]) -> None:

@@ -30,7 +30,8 @@ def record_boundary(m: State, loop: Loop, effects: Effects, iterable: AbstractVa
     if Effect.FRAMEWORK in must:
         boundary = "framework"
     elif iterable.trait is Mark.DEVICE_LOADER:
-        boundary = "several" if Effect.SYNC in must else "loader"
+        ended = m.synced and Effect.SYNC not in effects.repeated  # the loader finds nothing left to run
+        boundary = "several" if Effect.SYNC in must and not ended else "loader"
     elif Effect.SYNC in must:
         boundary = "several" if Effect.SYNC in effects.repeated else "sync"
     elif Effect.SYNC_INSIDE in must or (effects.happens(Effect.SYNC, Effect.SYNC_INSIDE) and not updates):

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from xlamig.flow.interp.domain import MISSING, AbstractValue
+from xlamig.flow.interp.domain import MISSING, AbstractValue, Mark
 
 _Way = tuple[int, bool]  # the offset of an `if` and the outcome of its test
 
@@ -33,7 +33,10 @@ class SkippedBranches:
 
 
 def with_any_constant(thing: AbstractValue) -> AbstractValue:
-    """Return what a parameter holds in calls with other constants."""
+    """Return what a parameter holds in calls with other constants. A loader is then another one: the code for
+    training, which calls with the evaluation's constants leave out, takes no batches of theirs."""
     if thing.kind == "mapping":
         return thing.replace(loose=True)
+    if thing.trait is Mark.PARTIAL:
+        return thing.replace(trait=None, ref=None)
     return thing.replace(const=MISSING) if thing.kind in ("bool", "number", "text") else thing

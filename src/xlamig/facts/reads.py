@@ -26,6 +26,7 @@ Consumer = Literal[
     "library",
     "remainder",
     "any",
+    "empty",
     "count",
     "update",
     "sample",
@@ -40,9 +41,10 @@ Consumer = Literal[
 tokens, the step of an environment, a slice's bound, an index, the choice of a module that is called, a size
 of a tensor, a number of iterations, the distance that `torch.roll` rolls by, Python's `min` or `max`, the
 lengths of a packed sequence, a library that computes on the host, a remainder (`n % 100`), a test whether a
-mask selects anything, a number that is counted up, whether the parameters are updated, how the part of a
-list is made that belongs to a sample, whether a tensor gets another shape, one of several written values, a
-loss that the backward pass starts from, another branch, a loop that ends, the caller."""
+mask selects anything, the same where the function returns nothing otherwise, a number that is counted up,
+whether the parameters are updated, how the part of a list is made that belongs to a sample, whether a tensor
+gets another shape, one of several written values, a loss that the backward pass starts from, another branch,
+a loop that ends, the caller."""
 
 Cut = Literal["", "start", "end", "window", "write"]
 """How a slice uses a number: as its start, its end or as one of two ends that both vary; or the slice is
@@ -94,6 +96,7 @@ class HostRead(Fact):
     holds: Literal["", "numbers"] = ""
     kept: str = ""
     longest: str = ""
+    collects: bool = False  # the loop that a "stop" ends adds to a list in each iteration
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -39,7 +39,21 @@ def branch_of(body: ir.Block, test: ir.Expr) -> Consumer:
         return "update"
     if any(_changes_shape(statement, test) for statement in body):
         return "shape"
-    return "any" if asks_for_any(test) else "branch"
+    if not asks_for_any(test):
+        return "branch"
+    return "empty" if body and _returns_nothing(body[-1]) else "any"
+
+
+def _returns_nothing(statement: ir.Stmt) -> bool:
+    """Return whether a statement returns None or something empty."""
+    match statement:
+        case ir.Return(value=None | ir.Const(value=None)):
+            return True
+        case ir.Return(value=ir.Sequence(elements=elements)):
+            return all(isinstance(one, ir.Const) and one.value is None for one in elements)
+        case ir.Return(value=ir.Dict(keys=())):
+            return True
+    return False
 
 
 def _nodes(body: ir.Block) -> list[ir.Node]:

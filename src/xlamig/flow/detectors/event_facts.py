@@ -10,6 +10,7 @@ from xlamig import ir
 from xlamig.facts import DynamicShape, Fact, HostRead, Transfer
 from xlamig.flow.detectors.consumers import is_compared, use_of
 from xlamig.flow.detectors.in_scope import device_in_scope
+from xlamig.flow.detectors.post_processing import picks_detections
 from xlamig.flow.detectors.result_uses import only_copied
 from xlamig.flow.detectors.selected import cut_of, taker_of
 from xlamig.flow.interp.events import CONFIDENCES, Event, Recorder
@@ -37,7 +38,12 @@ def facts_of_events(
         fields["related"] = event.related
         fields["parts"] = event.parts
         proofs = recorder.proofs.get(fields["span"], {})
-        fields["proofs"] = {**device_in_scope(place, event.node.start), **_shared(event, place), **proofs}
+        fields["proofs"] = {
+            **device_in_scope(place, event.node.start),
+            **_shared(event, place),
+            **_host_work(event, place),
+            **proofs,
+        }
         yield event.fact(**fields, **event.fields, **_use(event, place, names, statement, following))
 
 
@@ -48,6 +54,15 @@ def _shared(event: Event, place: CodeContext) -> dict[str, str]:
         return {}
     bindings = [one for one in place.scope.lookup(written.id) if one.start < event.node.start]
     return {"shared": written.id} if bindings and {one.kind for one in bindings} == {"param"} else {}
+
+
+def _host_work(event: Event, place: CodeContext) -> dict[str, str]:
+    """The proof "post-processing" of a read or a shape that depends on values: the function around it picks
+    detections."""
+    function = place.scope.node
+    if event.fact not in (HostRead, DynamicShape) or not isinstance(function, ir.FunctionDef):
+        return {}
+    return {"post-processing": function.name} if picks_detections(function) else {}
 
 
 def _use(
@@ -72,4 +87,23 @@ def _use(
     if str(event.fields["operation"]).startswith("math.") and is_compared(event.node, statement):
         return {"consumer": "extremum", **cut}
     use = use_of(event.node, statement, rest, lambda node: names.dotted(node, place.scope) or "")
-    return {**use._asdict(), **cut}
+    stops = event.fact is HostRead and use.consumer == "stop"
+    collects = stops and _collects(event.node, place)
+    return {**use._asdict(), **cut, **({"collects": True} if collects else {})}
+
+
+def _collects(node: ir.Node, place: CodeContext) -> bool:
+    """Return whether the innermost loop around a node adds to a list in each iteration."""
+    function = place.scope.node
+    around = ir.path_down(function, node) if function is not None else ()
+    loops = [part for part in around if isinstance(part, ir.For | ir.While)]
+    return bool(loops) and any(map(_adds_to_list, loops[-1].body))
+
+
+def _adds_to_list(statement: ir.Stmt) -> bool:
+    match statement:
+        case ir.ExprStmt(value=ir.Call(func=ir.Attribute(attr="append"))):
+            return True
+        case ir.AugAssign(value=ir.Sequence()):
+            return True
+    return False

@@ -84,7 +84,7 @@ def head_schema() -> Schema:
         "fix": {"type": "array", "items": _fix()},
         "relate": {
             "type": "array",
-            "items": _table({"row": TEXT, "codes": TEXTS}, required=["row", "codes"]),
+            "items": _table({"row": TEXT, "codes": TEXTS, "unless_help": TEXT}, required=["row", "codes"]),
         },
     }
     return {

@@ -135,6 +135,27 @@ def test_help_fits_the_parts_of_a_library_that_the_program_uses(root: Path, text
     assert finding.help is not None and PARTS[text] in finding.help
 
 
+GROWS = """\
+import torch
+
+
+def decode(model, x):
+    kept = torch.zeros(1, 0, 4, device="xla")
+    with torch.no_grad():
+        for _ in range(100):
+            kept = torch.cat([kept, model(x.to("xla"), kept)], 1)
+    return kept
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "concerns"), [("AutoModelForCausalLM", True), ("CLIPTextModel", False), ("AutoModel", False)]
+)
+def test_a_program_without_generate_hears_nothing_of_its_cache(root: Path, name: str, concerns: bool) -> None:
+    finding = stack(root, {"a.py": f"from transformers import {name}\n", "b.py": GROWS})
+    assert any(reason.message.startswith("XLA302") for reason in finding.reasons) is concerns
+
+
 def test_one_import_of_two_packages_is_two_findings(root: Path) -> None:
     assert [f.message for f in found(root, {"a.py": "import cupy, pycuda\n"}, "XLA604")] == [
         "`cupy` needs an NVIDIA GPU",

@@ -181,7 +181,7 @@ class Judge:
             reasons=_distinct(self._reasons(decision, source, views)),
             scope=fact.scope,
             statement=" ".join(source.text[slice(*fact.statement)].split()),
-            concerns=tuple(said for relation in rule.relations if (said := relation.concern(decision.row))),
+            concerns=tuple(said for one in rule.relations if (said := one.concern(decision.row, words))),
             dependency=title if together else "",
             no_action=ruling.no_action or any(needs_nothing(words, guard, *sides) for guard in guards[:1]),
             job="" if together else _job(decision, source),

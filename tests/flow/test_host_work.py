@@ -112,3 +112,27 @@ def test_picking_detections_is_work_for_the_host(name: str, order: str, overlap:
     assert helps
     assert all(one.startswith(ONCE) for one in helps) is once
     assert any(one.startswith(ONCE) for one in helps) is once
+
+
+SIZES = """class Pool(nn.Module):
+    def forward(self, x, {name}):
+        x = x.to("xla").relu()
+        {name} = {value}
+        there = {name}.cpu().contiguous()
+        pooled(x, there)
+        return x
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "help_"),
+    [
+        ("grid_shape", "grid_shape.to('xla')", "Pass the sizes on as Python numbers"),
+        ("scores", "torch.tensor([4, 5], device='xla')", "Use the Python numbers that the tensor was made"),
+        ("scores", "scores.to('xla')", "Keep `scores` on the device"),
+        ("scores", "x * 2", "Keep `scores` on the device"),
+    ],
+)
+def test_numbers_that_python_has_are_passed_on(name: str, value: str, help_: str) -> None:
+    (finding,) = found(SIZES.format(name=name, value=value), "XLA102")
+    assert (finding.help or "").startswith(help_)

@@ -85,7 +85,8 @@ class OneRank:
                 return  # a caller of which nothing is known neither proves nor refutes
             on_host = any(_parts(saved)) and _is_on_host(saved)
             saves_state = any(map(_is_state, _parts(saved)))
-            self.m.prove(node, on_host=on_host, synced=synced, saves_state=saves_state)
+            host_data = _is_on_host(saved)
+            self.m.prove(node, on_host=on_host, synced=synced, saves_state=saves_state, host_data=host_data)
 
     def _write_in_place(self, args: Args) -> None:
         for arg, thing in args.pairs:

@@ -1,0 +1,148 @@
+"""Find the files that a module loads and has written itself, with nothing of the device in them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from xlamig import ir
+from xlamig.facts import ApiUse, Fact, Span
+from xlamig.flow.model.by_kind import of_kind
+from xlamig.flow.model.only_calls import arguments
+from xlamig.flow.model.scopes import Scope, ScopeTable, path_of
+from xlamig.flow.model.site import Analysis
+from xlamig.knowledge import values as table
+
+HOST_DATA = "host-data"
+_LOADER = "torch.load"
+_DATASET = re.compile(r"Dataset$|^torchvision\.datasets\.")
+_MAY_PLACE = re.compile(
+    r"cuda|device|gpu|xla|\.to\((?!torch\.\w+\))|state_dict|(?:model|net|encoder)\w*\(", re.I
+)
+_HEADS = frozenset({"Path", "str", "abspath", "realpath", "expanduser"})
+_FOLLOWED = 4  # names and calls around a path
+
+
+class OwnFiles:
+    """Reads the paths of a module's `torch.save` and `torch.load`; `proofs` are the interpreter's."""
+
+    def __init__(
+        self, scopes: ScopeTable, analysis: Analysis, proofs: Mapping[Span, Mapping[str, str]]
+    ) -> None:
+        self.scopes, self.analysis, self.proofs = scopes, analysis, proofs
+        self._module = analysis.module
+
+    def proof(self, fact: Fact) -> Mapping[str, str]:
+        """The proof "own-file" of a load: all that the module saves there is data of the host."""
+        if not isinstance(fact, ApiUse) or fact.name != _LOADER or "torch.save" not in self.analysis.text:
+            return {}
+        load = next((c for c in of_kind(self._module, ir.Call) if (c.start, c.end) == fact.span), None)
+        path = _argument(load, 0) if load is not None else None
+        if load is None or path is None:
+            return {}
+        saves = [save for save in self._saves() if self._is_same(load, path, save)]
+        return {"own-file": "host"} if saves and all(map(self._holds_host_data, saves)) else {}
+
+    def _saves(self) -> Iterator[ir.Call]:
+        names = table.names("collectives", "saves")
+        for call in of_kind(self._module, ir.Call):
+            if len(call.args) > 1 and self.analysis.names.dotted(call.func, self._scope(call)) in names:
+                yield call
+
+    # ------------------------------------------------------------------ what is saved
+
+    def _holds_host_data(self, save: ir.Call) -> bool:
+        """Return whether what is saved is proven to be on the host, or a dataset that places nothing keeps
+        it."""
+        if HOST_DATA in self.proofs.get((save.start, save.end), {}):
+            return True
+        owner = self._scope(save).class_scope
+        if owner is None or not isinstance(owner.node, ir.ClassDef):
+            return False
+        bases = (
+            self.analysis.names.dotted(a.value, owner.module) or path_of(a.value) for a in owner.node.args
+        )
+        is_dataset = any(_DATASET.search(base) for base in bases)
+        return is_dataset and not _MAY_PLACE.search(self.analysis.source(owner.node))
+
+    # ------------------------------------------------------------------ paths
+
+    def _is_same(self, load: ir.Call, path: ir.Expr, save: ir.Call) -> bool:
+        """Return whether a save writes the file that is loaded."""
+        written = _argument(save, 1)
+        here, there = self._scope(load), self._scope(save)
+        if written is None:
+            return False
+        name = self._file_name(path, here)
+        if name and name == self._file_name(written, there):
+            return True
+        same = self._text(path) == self._text(written)
+        if same and (here is there or (here.class_scope is there.class_scope and _is_of_self(path))):
+            return True
+        return self._is_passed(here, path, there, written)
+
+    def _is_passed(self, here: Scope, path: ir.Expr, there: Scope, written: ir.Expr) -> bool:
+        """Return whether the function that loads gives the path to the one that saves: `make(ids, path)`."""
+        saver, loader = there.node, here.node
+        if not isinstance(written, ir.Name) or not isinstance(saver, ir.FunctionDef) or loader is None:
+            return False
+        for call in of_kind(self._module, ir.Call):
+            inside = loader.start <= call.start < loader.end
+            if inside and path_of(call.func).rpartition(".")[2] == saver.name:
+                given = arguments(call, saver).get(written.id)
+                if given is not None and self._text(given) == self._text(path):
+                    return True
+        return False
+
+    def _file_name(self, node: ir.Expr, scope: Scope, depth: int = _FOLLOWED) -> str:
+        """Return the constant name of the file at the end of a path, "" if it is not known as a whole."""
+        if not depth:
+            return ""
+        match node:
+            case ir.Const(value=str(text)):
+                return text.rpartition("/")[2]
+            case ir.FString(parts=(*_, str(text))) if "/" in text:
+                return text.rpartition("/")[2]
+            case ir.Binary(op="/", right=right):
+                return self._file_name(right, scope, depth - 1)
+            case ir.Binary(op="+", right=right):
+                return self._file_name(right, scope, depth - 1) if "/" in self._text(right) else ""
+            case ir.Binary(op="%", left=left) | ir.Call(func=ir.Attribute(value=left, attr="format")):
+                last = _name_in(left)
+                return "" if "{" in last or "%" in last else last
+            case ir.Call(func=func, args=(*_, last)) if path_of(func).endswith("path.join"):
+                return self._file_name(last.value, scope, depth - 1)
+            case ir.Call(func=func, args=(only,)) if path_of(func).rpartition(".")[2] in _HEADS:
+                return self._file_name(only.value, scope, depth - 1)
+            case ir.Name() | ir.Attribute():
+                bound = scope.find(path_of(node)) if path_of(node) else []
+                value = bound[0].value if len(bound) == 1 and bound[0].kind == "value" else None
+                return self._file_name(value, bound[0].scope, depth - 1) if value is not None else ""
+        return ""
+
+    def _text(self, node: ir.Expr) -> str:
+        return " ".join(self.analysis.source(node).split())
+
+    def _scope(self, call: ir.Call) -> Scope:
+        """Return the scope of the innermost function around a call."""
+        around = [f for f in of_kind(self._module, ir.FunctionDef) if f.start <= call.start < f.end]
+        return self.scopes.of(max(around, key=lambda f: f.start)) if around else self.scopes.module
+
+
+def _argument(call: ir.Call, index: int) -> ir.Expr | None:
+    """Return the argument that is the file of a load or save."""
+    named = next((arg.value for arg in call.args if arg.keyword == "f"), None)
+    plain = [arg.value for arg in call.args if arg.keyword is None and not arg.star]
+    return named or (plain[index] if len(plain) > index else None)
+
+
+def _name_in(node: ir.Expr) -> str:
+    """Return what a text has after its last slash, "" without one."""
+    text = node.value if isinstance(node, ir.Const) and isinstance(node.value, str) else ""
+    return text.rpartition("/")[2] if "/" in text else ""
+
+
+def _is_of_self(node: ir.Expr) -> bool:
+    """Return whether only attributes of `self` decide a path."""
+    names = [part.id for part in ir.walk(node) if isinstance(part, ir.Name)]
+    return "self" in names and all(name in ("self", "os", "Path", "str") for name in names)

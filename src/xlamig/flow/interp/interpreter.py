@@ -53,17 +53,23 @@ class AbstractInterpreter(State):
 
     def block(self, body: Iterable[ir.Stmt]) -> Leaves:
         """Run statements; return whether they leave the block."""
-        outer = self.one_rank
+        outer = self.one_rank, self.frequency, self.seldom
         try:
             for node in body:
                 self.start_statement(node)
                 if self.statements.run(node):
                     return True
-                if type(node) is ir.If and not node.orelse and not self.one_rank and jumps_out(node.body[-1]):
-                    self.one_rank = self.frequency_guards.first_rank(node.test, self.frame.scope, False)
+                if type(node) is ir.If and not node.orelse and jumps_out(node.body[-1]):
+                    self._pass_exit(node.test)
         finally:
-            self.one_rank = outer
+            self.one_rank, self.frequency, self.seldom = outer
         return False
+
+    def _pass_exit(self, test: ir.Expr) -> None:
+        """Note for the rest of a block which ranks get past an early exit, and whether few iterations do."""
+        if not self.one_rank:
+            self.one_rank = self.frequency_guards.first_rank(test, self.frame.scope, False)
+        self.lowers_frequency(test, False).lower()
 
     # ------------------------------------------------------------------ Semantics: see there
 

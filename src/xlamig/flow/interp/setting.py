@@ -45,6 +45,10 @@ class Rarer:
 
     def __enter__(self) -> None:
         self.before = self.state.frequency, self.state.seldom
+        self.lower()
+
+    def lower(self) -> None:
+        """Lower the frequency until whoever asked for it sets it again."""
         if self.lowers:
             self.state.seldom = True
             if self.state.frequency == "step":

@@ -173,14 +173,16 @@ class FrequencyGuards:
             case ir.Unary(op="not", operand=operand):
                 seldom = self._is_seldom(operand, scope, depth)
                 return None if seldom is None else not seldom
-            case ir.Bool(values=values):
-                return True if any(self._is_seldom(v, scope, depth) for v in values) else None
+            case ir.Bool(op=op, values=values):
+                each = [self._is_seldom(value, scope, depth) for value in values]
+                mostly = op == "or" and False in each  # `not self.on or step % 100 != 0`
+                return True if True in each else False if mostly else None
             case ir.Binary(op="|" | "&", left=left, right=right):  # `x.isnan().any() | x.isinf().any()`
                 return True if any(self._is_seldom(v, scope, depth) for v in (left, right)) else None
             case ir.Binary(op="%", left=left) if not isinstance(left, ir.Const | ir.FString):
                 return False
-            case ir.Compare(left=ir.Binary(op="%"), ops=("==" | "!=" as op,)):
-                return op == "=="
+            case ir.Compare(left=ir.Binary(op="%"), ops=("==" | "!=" as op,), comparators=(right,)):
+                return None if self._is_rank(right, scope) else op == "=="  # `i % world_size == rank`
             case ir.Compare(left=left, ops=("==" | "!=" as op,), comparators=(ir.Const(value=int()),)):
                 return op == "==" if _COUNTER.search(path_of(left).rpartition(".")[2]) else None
             case ir.Call(func=ir.Attribute(value=ir.Call() as inner)):  # `torch.isnan(loss).any()`

@@ -24,7 +24,7 @@ from xlamig.flow.model.effects import Effect, Effects
 from xlamig.flow.model.exits import ends_program
 from xlamig.flow.model.guards import NAMES_XLA, Guards
 from xlamig.flow.model.scopes import path_of
-from xlamig.flow.model.seldom_branches import called_name, is_seldom
+from xlamig.flow.model.seldom_branches import is_seldom, skips_update, warns
 from xlamig.knowledge import values as table
 
 
@@ -119,18 +119,19 @@ class Statements:
 
     def _if(self, node: ir.If) -> Leaves:
         holds = self.evaluator.tests.outcome(node)
+        waits, loop = self.m.wait_count, self.m.loops[-1].node if self.m.loops else None
         tested = self.m.semantics.test(node.test, "if")
         if holds is not None:
             return self.m.semantics.block(node.body if holds else node.orelse)
         before = self.m.env  # each branch gets a copy
-        ways, ends = list[Effects](), list[Env | None]()
+        waited, ways, ends = self.m.wait_count > waits, list[Effects](), list[Env | None]()
         for body, taken in ((node.body, True), (node.orelse, False)):
             self.m.frame.env = copy_env(before)
             kept = self.evaluator.tests.narrow(node.test, taken)
             often = self.m.once() if self._ends(body) else self.m.lowers_frequency(node.test, taken)
-            if (taken and tested.kind == "tensor" and _warns(node)) or is_seldom(
-                node, body, self.m.frame.scope
-            ):
+            skips = waited and skips_update(node, body, loop)
+            reports = taken and tested.kind == "tensor" and warns(node)
+            if skips or reports or is_seldom(node, body, self.m.frame.scope):
                 often = self.m.sometimes()
             arms, self.m.taken_branches = self.m.taken_branches, {**self.m.taken_branches, node.start: taken}
             rank = self.m.on_one_rank(node.test, taken)
@@ -284,17 +285,3 @@ def _picks(end: Env, before: Env) -> bool:
     """Return whether a branch gives a name another tensor of the device."""
     tensors = ((name, t) for name, t in end.items() if t.kind == "tensor" and t.place != "host")
     return any(before.get(name) is not thing for name, thing in tensors)
-
-
-def _warns(node: ir.If) -> bool:
-    """Return whether a branch only reports a value that is out of bounds: `if loss > 12: print(loss)`."""
-    tests = node.test.values if isinstance(node.test, ir.Bool) else (node.test,)
-    bounded = (
-        isinstance(t, ir.Compare) and any(isinstance(c, ir.Const) for c in t.comparators) for t in tests
-    )
-    return all(bounded) and not node.orelse and all(map(_reports, node.body))
-
-
-def _reports(statement: ir.Stmt) -> bool:
-    called = called_name(statement)
-    return called == "print" or called in table.names("reads", "loggers")

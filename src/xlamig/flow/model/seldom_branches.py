@@ -2,15 +2,56 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from xlamig import ir
 from xlamig.flow.model.scopes import Binding, Scope, path_of
+from xlamig.knowledge import values as table
+
+_OPTIMIZER = re.compile(r"opt|scaler", re.IGNORECASE)
 
 
 def is_seldom(node: ir.If, body: ir.Block, scope: Scope) -> bool:
     """Return whether few calls run a branch of `node`."""
     return (_asks_for_none(node.test) and any(map(_warns, body))) or _makes_what_is_missing(node, body, scope)
+
+
+def warns(node: ir.If) -> bool:
+    """Return whether a branch only reports a value that is out of bounds: `if loss > 12: print(loss)`."""
+    tests = node.test.values if isinstance(node.test, ir.Bool) else (node.test,)
+    bounded = (
+        isinstance(t, ir.Compare) and any(isinstance(c, ir.Const) for c in t.comparators) for t in tests
+    )
+    return all(bounded) and not node.orelse and all(map(_reports, node.body))
+
+
+def skips_update(node: ir.If, body: ir.Block, loop: ir.Node | None) -> bool:
+    """Return whether a branch leaves out the update that the other branch makes, or the rest of the
+    iteration: `if loss.item() > limit: print(loss.item()); continue`."""
+    if not body or any(map(_updates, body)):
+        return False
+    other = node.orelse if body is node.body else node.body
+    if any(map(_updates, other)):
+        return True
+    last, around = body[-1], loop.body if isinstance(loop, ir.For | ir.While) else ()
+    skips = isinstance(last, ir.Jump) and last.kind == "continue" and node in around
+    return skips and any(_updates(statement) for statement in around if statement.start > node.start)
+
+
+def _updates(statement: ir.Stmt) -> bool:
+    """Return whether a statement runs a backward pass or steps an optimizer, by its name."""
+    methods = (part.func for part in ir.walk(statement) if isinstance(part, ir.Call))
+    return any(
+        method.attr == "backward" or (method.attr == "step" and _OPTIMIZER.search(path_of(method.value)))
+        for method in methods
+        if isinstance(method, ir.Attribute)
+    )
+
+
+def _reports(statement: ir.Stmt) -> bool:
+    called = called_name(statement)
+    return called == "print" or called in table.names("reads", "loggers")
 
 
 def _makes_what_is_missing(node: ir.If, body: ir.Block, scope: Scope) -> bool:

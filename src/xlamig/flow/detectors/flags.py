@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from xlamig import ir
@@ -9,9 +10,12 @@ from xlamig.facts import DeviceChoice
 from xlamig.flow.detectors.selection import Selections
 from xlamig.flow.model.by_kind import of_kind
 from xlamig.flow.model.cuda_flags import GPU_FLAG, places, targets_in_branches
+from xlamig.flow.model.cuda_questions import names_cuda
 from xlamig.flow.model.option_codes import PLACES, kept_key, option_of
 from xlamig.flow.model.scopes import Scope, path_of
 from xlamig.flow.model.site import Analysis, CodeContext
+
+_PINS = re.compile(r"(?:^|_)(?:pin|pinned|pin_?mem(?:ory)?|non_blocking)$", re.IGNORECASE)
 
 
 class Flags:
@@ -27,6 +31,8 @@ class Flags:
         if not path or not self.selections.tests.asks_for_cuda(value, place):
             return
         guarded = [node for node in ir.walk(self.analysis.module) if self._is_guarded(node, path)]
+        if _PINS.search(path.rpartition(".")[2]) and not any(map(_moves, guarded)):
+            return
         elsewhere = self._decides_elsewhere(target, path) or (
             not guarded and self._decides_in_other_files(target, place.scope)
         )
@@ -53,7 +59,7 @@ class Flags:
         for arg in node.args:
             name = arg.keyword or ""
             places = GPU_FLAG.search(name) or name in self.analysis.names.project.placing_flags
-            if not places or isinstance(arg.value, ir.Const):
+            if not places or _PINS.search(name) or isinstance(arg.value, ir.Const):
                 continue
             if self.selections.tests.asks_for_cuda(arg.value, place) and (call := _asked(arg.value)):
                 fields = place.fields(call)
@@ -78,6 +84,14 @@ class Flags:
             return False
         tested = any(path_of(n) == path for n in ir.walk(node.test) if isinstance(n, ir.Name | ir.Attribute))
         return tested and places(node, self.analysis.module)
+
+
+def _moves(choice: ir.Node) -> bool:
+    """Return whether a choice moves something, `x.cuda()`, or names a device for it."""
+    parts = [*ir.walk(choice)]
+    called = [part.func for part in parts if isinstance(part, ir.Call)]
+    moves = any(isinstance(func, ir.Attribute) and func.attr in ("cuda", "to") for func in called)
+    return moves or any(isinstance(part, ir.Const) and names_cuda(part) for part in parts)
 
 
 def _decide_little(guarded: Sequence[ir.Node], value: ir.Expr) -> bool:

@@ -55,3 +55,56 @@ def test_a_try_out_on_the_host_asks_for_nothing(
     every = engine.check([tmp_path], engine.Options(overrides={"include-no-action": True}, isolated=True))
     (kept,) = (finding for finding in every.findings if finding.code == "XLA402")
     assert (kept.help == "Leave it: nothing moves to a device here") is (not listed)
+
+
+DATA = """
+import numpy as np
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+class Photos(Dataset):
+    def __getitem__(self, i):
+        return torch.ones(3)
+    def __len__(self):
+        return 9
+
+if __name__ == "__main__":
+    OPTIONS
+    loader = DataLoader(Photos(), batch_size=4, shuffle=True)
+    for i, batch in enumerate(loader):
+        USE
+"""
+EMPTY = (
+    "import argparse\n    parser = argparse.ArgumentParser()\n    args = parser.parse_args()\n    args.n = 9"
+)
+OPTIONS = EMPTY.replace("()\n    args =", "()\n    parser.add_argument('--root')\n    args =")
+
+
+def partial_batches(folder: Path, options: str, use: str, head: str = "") -> list[str]:
+    """Return the findings on the loader of a module with a dataset."""
+    (folder / "data.py").write_text(head + dedent(DATA).replace("OPTIONS", options).replace("USE", use))
+    (folder / "train.py").write_text("from data import Photos\nx = Photos()[0].cuda()\n")
+    result = engine.check([folder], engine.Options(overrides={"select": ["XLA9"]}, isolated=True))
+    return [f.code for f in result.findings if not f.no_action]
+
+
+@pytest.mark.parametrize("options", ["pass", EMPTY, OPTIONS], ids=["none", "empty", "some"])
+@pytest.mark.parametrize("use", ["print(batch.numpy())", "plt.imshow(batch[0].numpy())"])
+def test_a_look_at_a_dataset_compiles_nothing(tmp_path: Path, options: str, use: str) -> None:
+    assert partial_batches(tmp_path, options, use) == []
+
+
+@pytest.mark.parametrize(
+    ("options", "use", "head"),
+    [
+        ("pass", "train(batch)", ""),
+        (EMPTY, "main(batch)", ""),
+        (OPTIONS, "model(batch)", ""),
+        (OPTIONS, "net(batch).mean()", ""),
+        (OPTIONS, "print(batch.to(device))", "device = torch.device('cuda')\n"),
+        (OPTIONS, "print(batch.cuda())", ""),
+        (f"{OPTIONS}\n    run(args)", "print(batch)", ""),
+    ],
+)
+def test_a_loop_that_computes_does(tmp_path: Path, options: str, use: str, head: str) -> None:
+    assert partial_batches(tmp_path, options, use, head) == ["XLA901"]

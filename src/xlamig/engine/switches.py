@@ -42,6 +42,12 @@ _RUNS = re.compile(
 )
 _OF_SLURM = "SLURM_"  # variables that it sets for the jobs that it starts
 _SLURM = re.compile(r"slurm|sbatch|submitit|\bsrun\b", re.IGNORECASE)
+_OPTIONS = re.compile(
+    r"^\s*(?:\w+ = )?(?:argparse\.|parser\.)?(?:ArgumentParser|add_argument|parse_args)\(.*$", re.MULTILINE
+)
+_COMPUTES = re.compile(
+    r"model|criterion|loss|(?:^|[^a-z])net(?:[^a-z]|$)|\bsave", re.IGNORECASE | re.MULTILINE
+)
 _MAIN = "\nif __name__ == "
 _PARSER = re.compile(r"^\s*(\w+) = (?:argparse\.)?ArgumentParser\(\s*\)$", re.MULTILINE)
 # More than one call of a module on inputs of its own: files, measurements, training.
@@ -203,7 +209,7 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
 def is_tried_out(text: str, imported: bool) -> bool:
     """Return whether a module that others import only tries out its parts when it is run."""
     _, found, block = text.rpartition(_MAIN)
-    return imported and not (found and _RUNS.search(_without_empty_parser(block)))
+    return imported and not (found and _runs_program(_without_empty_parser(block)))
 
 
 def _without_empty_parser(block: str) -> str:
@@ -220,7 +226,15 @@ def tries_itself_out(text: str) -> bool:
     """Return whether a module that no other imports only calls its parts once when it is run, on inputs that
     it makes up."""
     block = text.rpartition(_MAIN)[2] if _MAIN in text else ""
-    return bool(_makes_inputs().search(block)) and not _RUNS.search(block) and not _WORKS.search(block)
+    return bool(_makes_inputs().search(block)) and not _runs_program(block) and not _WORKS.search(block)
+
+
+def _runs_program(block: str) -> bool:
+    """Return whether what a module does when it is run is more than a trial. Options are no sign of it where
+    they say which batches of a loader are looked at."""
+    if "DataLoader(" in block and not _COMPUTES.search(block):
+        block = _OPTIONS.sub("", block.replace("import argparse", ""))
+    return _RUNS.search(block) is not None
 
 
 @cache

@@ -36,6 +36,7 @@ Consumer = Literal[
     "branch",
     "stop",
     "return",
+    "sum",
 ]
 """The consumer of a value on the host: a check that raises, a log, a list or array, a file, a decoder of
 tokens, the step of an environment, a slice's bound, an index, the choice of a module that is called, a size
@@ -44,7 +45,7 @@ lengths of a packed sequence, a library that computes on the host, a remainder (
 mask selects anything, the same where the function returns nothing otherwise, a number that is counted up,
 whether the parameters are updated, how the part of a list is made that belongs to a sample, whether a tensor
 gets another shape, one of several written values, a loss that the backward pass starts from, another branch,
-a loop that ends, the caller."""
+a loop that ends, the caller, a total that the host adds copies to."""
 
 Cut = Literal["", "start", "end", "window", "write"]
 """How a slice uses a number: as its start, its end or as one of two ends that both vary; or the slice is

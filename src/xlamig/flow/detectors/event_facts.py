@@ -13,6 +13,7 @@ from xlamig.flow.detectors.in_scope import device_in_scope
 from xlamig.flow.detectors.post_processing import picks_detections
 from xlamig.flow.detectors.result_uses import only_copied
 from xlamig.flow.detectors.selected import cut_of, taker_of
+from xlamig.flow.detectors.summed import is_summed
 from xlamig.flow.interp.events import CONFIDENCES, Event, Recorder
 from xlamig.flow.model.names import Names
 from xlamig.flow.model.site import CodeContext
@@ -87,6 +88,9 @@ def _use(
     if str(event.fields["operation"]).startswith("math.") and is_compared(event.node, statement):
         return {"consumer": "extremum", **cut}
     use = use_of(event.node, statement, rest, lambda node: names.dotted(node, place.scope) or "")
+    may_add = event.fields["via"] == "copy" and use.consumer in ("", "return")
+    if may_add and is_summed(event.node, statement, rest):
+        use = use._replace(consumer="sum")
     stops = event.fact is HostRead and use.consumer == "stop"
     collects = stops and _collects(event.node, place)
     return {**use._asdict(), **cut, **({"collects": True} if collects else {})}

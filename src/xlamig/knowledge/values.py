@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 _PATH = Path(__file__).parent / "data" / "values.toml"
 
@@ -59,6 +59,24 @@ def step_function(name: str) -> tuple[int, str] | None:
     """Return the position and the name of the argument that an object of class `name` calls every step."""
     found = _document()["step-functions"].get(name)
     return None if found is None else (found["position"], found["name"])
+
+
+class Launcher(NamedTuple):
+    """A call that starts a program or a process: the position and the name of the argument that holds its
+    function, and of the one that holds its arguments ("" none), after `first` others."""
+
+    function: tuple[int, str]
+    given: tuple[int, str]
+    first: int
+
+
+@cache
+def launcher(name: str) -> Launcher | None:
+    """Return how the call of `name` starts a program; None for any other call."""
+    found = _document()["launchers"].get(name)
+    if found is None:
+        return None
+    return Launcher(tuple(found["function"]), tuple(found["given"]), found["first"])
 
 
 def switches(package: str) -> Mapping[str, object]:

@@ -19,6 +19,7 @@ from xlamig.flow.interp.domain import (
     inside,
 )
 from xlamig.flow.interp.every_step import run_step_function
+from xlamig.flow.interp.launched import run_launched
 from xlamig.flow.interp.lengths import of_numbers
 from xlamig.flow.interp.moves import Moves
 from xlamig.flow.interp.offloading import offloaded
@@ -61,6 +62,7 @@ class SpecialCalls:
     def call(self, name: str, args: Args, node: ir.Call) -> AbstractValue | None:
         """Return the result of such a function; None of another one."""
         run_step_function(self.m, name, args, node)
+        run_launched(self.m, name, args, node)
         if name == "torch.device":
             return self._device(args)
         if name in ("torch.tensor", "torch.as_tensor"):

@@ -49,6 +49,8 @@ class Moves:
 
     def wrap(self, module: AbstractValue, wrapper: str, node: ir.Call) -> AbstractValue:
         """Return the module that a wrapper is given, or one of which nothing more is known."""
+        if isinstance(module.ref, ClassInfo) and not module.ref.may_be_module and module.kind == "instance":
+            return module  # a wrapper takes only modules: this branch of the program never runs
         if module.kind != "module":
             module = AbstractValue("module", "device", sure=LIKELY, ref=f"{wrapper}#{node.start}")
         for key, refs in (("scatters", self.scattered), ("shards", self.wrapped)):

@@ -288,3 +288,20 @@ def test_a_mapping_that_a_collate_function_makes_is_a_batch() -> None:
 def test_a_mapping_made_before_the_loop_is_kept() -> None:
     found = said(COLLATED.replace("SOURCE", "kept"), "transfer")
     assert found == ['transfer constant: kept["inputs"].to(device)']
+
+
+@pytest.mark.parametrize("size", ["longest", "16"])
+def test_follows_a_batch_that_may_have_another_part(size: str) -> None:
+    setup = f"""
+def collate(batch):
+    longest = max([len(s) for s in batch])
+    _, order = torch.sort(torch.LongTensor([len(s) for s in batch]))
+    padded = torch.zeros(len(batch), {size})
+    if len(batch) > 4:
+        return padded, order, order
+    return padded, order
+"""
+    body = "loss = model(batch[0].to(device)).sum()"
+    found = shapes(setup, "DataLoader(data, 4, collate_fn=collate)", body)
+    made = ["changing-shape batch: torch.zeros(len(batch), longest)"]
+    assert found == (made if size == "longest" else [])

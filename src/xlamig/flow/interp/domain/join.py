@@ -101,7 +101,9 @@ def _join_alike(one: AbstractValue, other: AbstractValue) -> AbstractValue:
     const = _joined_constant(one, other)
     cause = _worse(one.cause, other.cause)
     marked = _marked(one, other, cause)
-    trait, ref = marked.trait, marked.ref if same_ref or kind == "tensor" else None
+    trait, ref = marked.trait, marked.ref if same_ref else None
+    if kind == "tensor" and not same_ref:
+        ref = _reason_of(one, other, cause).ref if cause else marked.ref
     if several and not same_ref:
         ref = either
     if kind == "unknown" and ref is None:
@@ -227,6 +229,12 @@ def _marked(one: AbstractValue, other: AbstractValue, cause: Cause) -> AbstractV
         return has, text_of(value.trait), has or holds, value.loop, _position(value.ref)
 
     return max(one, other, key=rank)
+
+
+def _reason_of(one: AbstractValue, other: AbstractValue, cause: Cause) -> AbstractValue:
+    """Return the one of two tensors whose `ref` made the shape that varies by `cause`."""
+    holders = [value for value in (one, other) if value.cause == cause]
+    return max(holders, key=lambda value: (value.loop, _position(value.ref)))
 
 
 def alternatives(ref: Ref) -> frozenset[str | int | Definition]:

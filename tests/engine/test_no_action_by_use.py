@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from textwrap import indent
 
 import pytest
 
@@ -59,3 +60,38 @@ def test_a_project_that_only_tokenizes_has_nothing_to_change(tmp_path: Path, tex
 )
 def test_a_data_set_without_a_loader_runs_in_no_worker(tmp_path: Path, text: str, idle: bool) -> None:
     assert set(no_action(tmp_path, "XLA903", SAMPLES, text)) == {idle}
+
+
+WRAPPED = """import torch
+from torch import nn
+
+def load(model, state, wrapped):
+    model.eval()
+BODY
+    return model
+train(load(nn.Linear(2, 2), torch.load("a"), True), torch.optim.SGD)
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "idle"),
+    [
+        ("model = nn.DataParallel(model)\nmodel.load_state_dict(state)\nmodel = model.module", True),
+        ("model = nn.DataParallel(model)\nmodel.module.load_state_dict(state)\nmodel = model.module", True),
+        ("if wrapped: model = nn.DataParallel(model)\nif wrapped: model = model.module", True),
+        (
+            "if wrapped:\n  model = nn.DataParallel(model)\n  model = model.module",
+            True,
+        ),
+        ("model = nn.DataParallel(model)\nmodel.load_state_dict(state)", False),
+        ("model = nn.DataParallel(model)\nmodel(state)\nmodel = model.module", False),
+        ("model = nn.DataParallel(model)\nkeep(model)\nmodel = model.module", False),
+        ("model = nn.DataParallel(model)\nif wrapped: model = model.module", False),
+        ("if wrapped: model = nn.DataParallel(model)\nelse: model = model.module", False),
+        ("model = nn.DataParallel(model)\nother = model.module", False),
+        ("keep(nn.DataParallel(model))\nmodel = model.module", False),
+    ],
+)
+def test_a_wrapper_that_only_loads_a_state_stays(tmp_path: Path, body: str, idle: bool) -> None:
+    text = WRAPPED.replace("BODY", indent(body, "    "))
+    assert no_action(tmp_path, "XLA704", text) == [idle]

@@ -96,8 +96,9 @@ def follows_tensor(block: ir.Block, after: ir.Stmt) -> bool:
     return targets == {path_of(moved.value)} == {path_of(target) for target in after.targets}
 
 
-def blocks_around(node: ir.Stmt, body: ir.Block) -> Iterator[tuple[ir.Block, int]]:
-    """Yield the blocks that hold a statement, outermost first, each with the position of what holds it."""
+def blocks_around(node: ir.Node, body: ir.Block) -> Iterator[tuple[ir.Block, int]]:
+    """Yield the blocks that hold a statement or an expression, outermost first, each with the position of
+    what holds it."""
     for i, statement in enumerate(body):
         if ir.encloses(statement, node):
             yield body, i

@@ -6,6 +6,7 @@ import re
 from collections.abc import Container, Iterator, Mapping
 
 from xlamig import ir
+from xlamig.flow.detectors.unwrapped import is_unwrapped
 from xlamig.flow.interp.one_rank import called_by_both
 from xlamig.flow.model.scopes import path_of
 from xlamig.flow.model.site import Analysis, CodeContext
@@ -42,8 +43,8 @@ def moved_later(name: str, node: ir.Call, place: CodeContext, analysis: Analysis
 
 
 def data_parallel(name: str, node: ir.Call, place: CodeContext, analysis: Analysis) -> Mapping[str, str]:
-    """The proofs "replicated": the other branch wraps the model in DistributedDataParallel; and "evaluates":
-    the file only evaluates models."""
+    """The proofs "replicated": the other branch wraps the model in DistributedDataParallel; "evaluates": the
+    file only evaluates models; and "unwrapped": the wrapper only loads a state."""
     if name not in table.names("program", "data-parallel"):
         return {}
     found = {}
@@ -54,6 +55,8 @@ def data_parallel(name: str, node: ir.Call, place: CodeContext, analysis: Analys
         found["replicated"] = "yes"
     if _EVALUATES.search(analysis.text) and not _TRAINS.search(analysis.text):
         found["evaluates"] = "yes"
+    if is_unwrapped(node, place, analysis):
+        found["unwrapped"] = "yes"
     return found
 
 

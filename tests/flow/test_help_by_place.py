@@ -312,3 +312,31 @@ LOOP = """def train(model, loader, optimizer, names):
 def test_a_device_loader_keeps_the_boundary_before_reads(after: str, keeps: bool) -> None:
     (finding,) = found(f"import torch_xla\n{LOOP}{after}", select=["XLA905"])
     assert ("keep `torch_xla.sync()` after the update" in (finding.help or "")) is keeps
+
+
+ENCODER = """from torch.nn.utils.rnn import pack_padded_sequence
+class Encoder(torch.nn.Module):
+    def __init__(self, both, bidirectional=False):
+        super().__init__()
+        self.rnn = torch.nn.LSTM(4, 4, batch_first=True, GIVEN)
+    def forward(self, x, lengths):
+        return self.rnn(pack_padded_sequence(x, lengths))[1]
+class Other(torch.nn.Module):
+    def __init__(self):
+        self.rnn = torch.nn.GRU(4, 4, OTHER)
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "other", "both"),
+    [
+        ("bidirectional=True", "", True),
+        ("bidirectional=both", "", True),
+        ("bidirectional=False", "bidirectional=True", False),
+        ("num_layers=2", "", False),
+        ("num_layers=2", "bidirectional=True", False),
+    ],
+)
+def test_a_bidirectional_module_needs_its_own_pass_backwards(given: str, other: str, both: bool) -> None:
+    (finding,) = found(ENCODER.replace("GIVEN", given).replace("OTHER", other), select=["XLA307"])
+    assert (finding.help or "").startswith("Run one RNN for each direction") is both

@@ -6,6 +6,7 @@ import re
 from collections.abc import Container, Iterator, Mapping
 
 from xlamig import ir
+from xlamig.flow.detectors.directions import both_directions
 from xlamig.flow.detectors.unwrapped import is_unwrapped
 from xlamig.flow.interp.one_rank import called_by_both
 from xlamig.flow.model.scopes import path_of
@@ -160,6 +161,11 @@ def _is_sum(name: str) -> bool:
 def _indexed(node: ir.Expr) -> ir.Expr:
     """Return `x` of `x[:, -1]`."""
     return node.value if isinstance(node, ir.Subscript) else node
+
+
+def of_sequences(name: str, node: ir.Call, place: CodeContext, analysis: Analysis) -> Mapping[str, str]:
+    """The proofs "padded-later" and "both-directions", of what pads or packs sequences."""
+    return {**padded_later(name, node, place, analysis), **both_directions(name, place, analysis)}
 
 
 def padded_later(name: str, node: ir.Call, place: CodeContext, analysis: Analysis) -> Mapping[str, str]:

@@ -489,7 +489,7 @@ def test_a_count_in_a_mapping_of_unknown_origin_is_hardly_a_tensor(key: str, con
     model = Model().cuda()
     for x in torch.utils.data.DataLoader(data):
         out = model(x.cuda())
-        range(out["{key}"])
+        int(out["{key}"])
     """
     assert [f.confidence for f in facts(text) if f.kind == "host-read"] == [confidence]
 

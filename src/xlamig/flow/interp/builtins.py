@@ -11,7 +11,6 @@ from xlamig.flow.interp.domain import (
     LIKELY,
     NONE,
     NUMBER,
-    POSSIBLE,
     TEXT,
     TOP,
     AbstractValue,
@@ -24,6 +23,7 @@ from xlamig.flow.interp.domain import (
 )
 from xlamig.flow.interp.last_batches import take_batch
 from xlamig.flow.interp.lengths import varies
+from xlamig.flow.interp.number_first import as_number
 from xlamig.flow.interp.number_origins import cause_of_read
 from xlamig.flow.interp.one_rank import OPEN_FILE
 from xlamig.flow.interp.ordering import Ordering
@@ -151,8 +151,7 @@ class Builtins:
     def _range(self, args: Args, node: ir.Call) -> AbstractValue:
         for i, thing in enumerate(args.positional):
             if thing.kind == "tensor":
-                if thing.loose and isinstance(args.node(i), ir.Attribute):  # more likely a container's number
-                    thing = thing.replace(sure=POSSIBLE)
+                thing = as_number(args.node(i), thing)
                 self.reads.host(node, thing, "builtin", "range", args.node(i))
         cause = next((t for t in args.positional if t.cause), None)
         counter = AbstractValue("number", trait=Mark.COUNTER)

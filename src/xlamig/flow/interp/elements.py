@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from xlamig import ir
 from xlamig.flow.interp.domain import AbstractValue
+from xlamig.flow.interp.number_first import as_number
 from xlamig.flow.interp.reads import Reads
 from xlamig.flow.interp.state import State
 from xlamig.knowledge import values as table
@@ -36,7 +37,7 @@ def read_position(reads: Reads, node: ir.Subscript, first: AbstractValue) -> Non
     """Record what the host reads of the index of a list."""
     part = node.index[0]
     if not isinstance(part, ir.Slice):
-        reads.host(part, first, "builtin", "list index")
+        reads.host(part, as_number(part, first), "builtin", "list index")
         return
     for bound, found in zip((part.lower, part.upper), first.items or (), strict=False):
         reads.host(bound or node, found, "builtin", "list slice")

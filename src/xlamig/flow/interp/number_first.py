@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from xlamig import ir
-from xlamig.flow.interp.domain import AbstractValue
+from xlamig.flow.interp.domain import POSSIBLE, AbstractValue
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.scopes import Binding
 
@@ -30,6 +30,15 @@ def is_left_out(m: State, test: ir.Expr, thing: AbstractValue) -> bool:
     default = bound[0].value if bound and bound[0].kind == "param" else None
     unset = isinstance(default, ir.Const) and (default.value is None or default.value is False)
     return unset and not thing.why and not thing.scalar
+
+
+def as_number(node: ir.Expr | None, thing: AbstractValue) -> AbstractValue:
+    """Return what Python uses as an integer; a guessed tensor that an object or a mapping holds under a name,
+    `range(out["count"])`, is as likely a number there."""
+    match node:
+        case ir.Attribute() | ir.Subscript(index=(ir.Const(value=str()),)) if thing.loose:
+            return thing.replace(sure=POSSIBLE)
+    return thing
 
 
 def _is_number(binding: Binding) -> bool:

@@ -17,8 +17,8 @@ from xlamig.flow.interp.domain import (
     Mark,
     element_of,
     join,
-    join_all,
     sequence,
+    updated,
 )
 from xlamig.flow.interp.host_batches import array_method
 from xlamig.flow.interp.kept import kept_entry
@@ -156,15 +156,9 @@ class Objects:
                 kept = kept_entry(self.m, node.func.value, owner, key) if element is TOP else None
                 return kept or element
             case "update":
-                given = args.get(0)
-                parts = [element_of(given)] if given is not None and given.kind == "mapping" else []
-                parts += list(args.keywords.values())
-                if parts and owner.kind == "mapping":
-                    known = [element] if owner.fields or owner.element else []
-                    path = path_of(node.func.value)
-                    self._put(
-                        node.func.value, path, AbstractValue("mapping", element=join_all([*known, *parts]))
-                    )
+                self._put(
+                    node.func.value, path_of(node.func.value), updated(owner, args.get(0), args.keywords)
+                )
                 return NONE
             case "copy":
                 return owner

@@ -24,6 +24,7 @@ from xlamig.flow.interp.frames import STEPS, Loop
 from xlamig.flow.interp.kept_reads import is_kept
 from xlamig.flow.interp.loop_kinds import may_work
 from xlamig.flow.interp.moved_later import is_moved_later
+from xlamig.flow.interp.number_first import as_number
 from xlamig.flow.interp.number_origins import kept_number, longest_of_lengths
 from xlamig.flow.interp.one_rank import OneRank
 from xlamig.flow.interp.state import State
@@ -193,7 +194,7 @@ class Reads:
         if right.kind == "tensor" and (not right.loose or left.kind == "number"):  # keys are texts
             self.host(node, right, "builtin", "in", node.comparators[0])
         elif left.kind == "tensor" and right.kind == "sequence" and right.trait is not Mark.SET:
-            self.host(node, left, "builtin", "in", node.left)
+            self.host(node, as_number(node.left, left), "builtin", "in", node.left)
 
     # Any: each kind of fact has its own fields
     def changing(self, node: ir.Node, number: AbstractValue, fact: type[Fact], /, **fields: Any) -> bool:

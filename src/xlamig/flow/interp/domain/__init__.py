@@ -13,6 +13,7 @@ from xlamig.flow.interp.domain.containers import (
     placed,
     sequence,
     tensors_in,
+    updated,
 )
 from xlamig.flow.interp.domain.join import (
     MAX_ALTERNATIVES,
@@ -120,4 +121,5 @@ __all__ = [
     "tensors_in",
     "text_of",
     "trait_of",
+    "updated",
 ]  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from xlamig.flow.interp.domain.join import join_all, known_parts
 from xlamig.flow.interp.domain.traits import Mark
@@ -23,6 +23,21 @@ def element_of(value: AbstractValue) -> AbstractValue:
     """Return the join of what a sequence or mapping holds."""
     known = known_parts(value)
     return join_all(known) if known is not None else value.element or TOP
+
+
+def updated(
+    value: AbstractValue, given: AbstractValue | None, keywords: Mapping[str, AbstractValue]
+) -> AbstractValue:
+    """Return a mapping after `value.update(given, **keywords)`; what is no mapping as it is."""
+    parts = [given] if given is not None and given.kind == "mapping" else []
+    known = all(part.fields is not None and part.element is None for part in (value, *parts))
+    if value.kind != "mapping" or (given is not None and not parts) or not (parts or keywords):
+        return value
+    if known:
+        fields = {key: thing for part in (value, *parts) for key, thing in (part.fields or {}).items()}
+        return value.replace(fields={**fields, **keywords})
+    held = [element_of(part) for part in (value, *parts) if part.fields or part.element]
+    return AbstractValue("mapping", element=join_all([*held, *keywords.values()]))
 
 
 def inside(value: AbstractValue) -> AbstractValue:

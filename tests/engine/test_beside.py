@@ -135,6 +135,30 @@ def test_counts_what_matters_on_a_device_in_converters(here: Path) -> None:
     assert "convert.py" in listed(check(here, {}, **{"include-converters": True}))
 
 
+UNPACKS = """import torch
+def main(path):
+    net = torch.jit.load(path, map_location="cpu")
+    torch.save(net.state_dict(), "new.pt")
+if __name__ == "__main__":
+    main("old.pt")
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (UNPACKS, ["converters"]),
+        (UNPACKS.replace("    torch.save", "    print(net(torch.ones(2)))\n    torch.save"), []),
+        (UNPACKS.replace("    torch.save", "    net.cuda()\n    torch.save"), []),
+        (UNPACKS.replace('"cpu"', '"cuda"'), []),
+    ],
+)
+def test_a_converter_saves_what_the_host_has(here: Path, text: str, expected: list[str]) -> None:
+    report = check(here, {"convert.py": text, "move.py": CUDA}, select=["XLA906"], confidence="possible")
+    assert [f.aside for f in report.aside] == expected
+    assert ("convert.py" in listed(report)) is not bool(expected)
+
+
 @pytest.mark.parametrize(
     "text",
     [

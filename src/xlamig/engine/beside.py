@@ -15,7 +15,7 @@ from xlamig.flow import ProjectIndex
 from xlamig.source.beside import aside_of, computes
 
 # What is said of code that runs on the device, which that of a converter does not.
-_ON_DEVICE = ("XLA0", "XLA1", "XLA2", "XLA3", "XLA4", "XLA5", "XLA8")
+_ON_DEVICE = ("XLA0", "XLA1", "XLA2", "XLA3", "XLA4", "XLA5", "XLA8", "XLA906")
 _FUNCTION = r"^(?:async )?def {}\(.*?(?=^[^\s)]|\Z)"
 _BLOCK = re.MULTILINE | re.DOTALL
 

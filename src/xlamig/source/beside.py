@@ -22,7 +22,9 @@ _SCRIPT = re.compile(r"^if __name__ ==", re.MULTILINE)
 _SAVES = re.compile(
     r"\b(?:torch\.save|save_file|save_pretrained|save_model|save_checkpoint|save_state_dict)\("
 )
-_LOADS = re.compile(r"\b(?:torch\.load|load_file|safe_open|from_pretrained|load_state_dict|np\.load)\(")
+_LOADS = re.compile(
+    r"\b(?:torch\.(?:jit\.)?load|load_file|safe_open|from_pretrained|load_state_dict|np\.load)\("
+)
 _WEIGHTS = re.compile(
     r"state_dict|checkpoint|ckpt|safetensors|merge_and_unload|save_pretrained", re.IGNORECASE
 )

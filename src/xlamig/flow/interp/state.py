@@ -238,14 +238,14 @@ class State:
         """Says of a node what a fix may rely on, if it holds each time the node is met."""
         self.recorder.prove(node, {name.replace("_", "-"): "true" for name, holds in told.items() if holds})
 
-    def work(self, place: str) -> None:
-        """Record that device work is queued."""
+    def work(self, place: str, queued: bool = True) -> None:
+        """Record device work, which is only `queued`, or done when the call returns, as a copy from the host."""
         if place != "host":
             (self.effects.add if place == "device" else self.effects.add_possible)(Effect.WORK)
             self.effects.add_possible(Effect.UNREAD)
             self.synced = False
-            self.device_op_count += 1
-            self.waiting = True
+            self.device_op_count += queued
+            self.waiting |= queued
 
     def wait(self) -> None:
         """Record that the host waits for the device."""

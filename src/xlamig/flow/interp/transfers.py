@@ -60,7 +60,7 @@ class Transfers:
             self.sizes.moved(owner, node)
             if owner.cause == VARIED:
                 owner = owner.replace(cause="", ref=None, why=())
-        self.m.work("device")
+        self.m.work("device", queued=owner.place == "device" and bool(dtype))
         span = (node.start, node.end)
         why = Why(f"`{short(self.m.source(node))}` is on the device", span)
         moved = owner.replace(

@@ -1,0 +1,43 @@
+"""Clocks around copies to the device, which take the time that the clock says, and around queued work."""
+
+from __future__ import annotations
+
+import pytest
+
+from .said import in_step
+
+
+def timed(body: str) -> list[str]:
+    lines = "\n".join(f"    {line}" for line in body.splitlines())
+    return in_step(
+        f"torch_xla.sync(wait=True)\nstart = time.time()\nif True:\n{lines}\nt = time.time() - start",
+        "timing",
+    )
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "z = torch.from_numpy(extra).to(device)",
+        "z = torch.ones(2, 8).to(device, torch.float16)",
+        "z = x.to(device)",
+        "w = next(batches)\nw = w.cuda(non_blocking=True)",
+        "for w in other:\n    w = w.to(device)",
+    ],
+)
+def test_reports_nothing_around_copies_from_the_host(body: str) -> None:
+    assert timed(body) == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "z = model(torch.ones(2, 8).to(device))",
+        "z = torch.ones(2, 8).to(device) + 1",
+        "z = (x * 2).to(device)",
+        "z = x.to(torch.bfloat16)\nz = z @ z.T",
+        "z = x.to(device, torch.bfloat16)",
+    ],
+)
+def test_reports_work_that_is_queued(body: str) -> None:
+    assert timed(body) == ["timing : time.time()"]

@@ -112,9 +112,10 @@ class Slices:
         two random numbers of which the end is not computed from the start do."""
         if any(end.kind == "none" or end.const is not MISSING for end in ends):
             return "length"
-        start, end = map(self.m.source, bounds_of(part))
+        start, end = bounds_of(part)
         drawn = all(bound.kind == "number" and bound.cause == "random" for bound in ends)
-        return "window" if drawn and start not in end else "slice"
+        inside = {self.m.source(node) for node in ir.walk(end)}
+        return "window" if drawn and self.m.source(start) not in inside else "slice"
 
     def _compares_size(self, node: ir.Subscript, bound: ir.Expr) -> bool:
         """Return whether the function, the one around its only call, or one that returns the tensor or the

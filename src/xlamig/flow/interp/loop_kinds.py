@@ -88,6 +88,39 @@ def _calls_part(method: ir.FunctionDef, methods: Mapping[str, ir.FunctionDef]) -
     return False
 
 
+def _calls_by_counter(loop: ir.For) -> bool:
+    """Return whether each iteration calls something else: `self.heads[i](x)`, `getattr(self, f"head{i}")(x)`
+    or a name that stands for it."""
+    targets = {node.id for node in ir.walk(loop.target) if isinstance(node, ir.Name)}
+    nodes = [node for statement in loop.body for node in ir.walk(statement)]
+    called = [node.func for node in nodes if isinstance(node, ir.Call)]
+    names = {func.id for func in called if isinstance(func, ir.Name)}
+    for node in nodes:
+        match node:
+            case ir.Assign(targets=(ir.Name(id=name),), value=value) if name in names:
+                called.append(value)
+    return any(_is_chosen_by(func, targets) for func in called)
+
+
+def _is_chosen_by(node: ir.Expr, targets: set[str]) -> bool:
+    """Return whether one of these names is the index of an expression, or part of an attribute's name."""
+    match node:
+        case ir.Subscript(index=(ir.Name(id=name),)):
+            return name in targets
+        case ir.Subscript(index=(ir.Binary(op="+" | "-", left=ir.Name(id=name), right=ir.Const()),)):
+            return name in targets
+        case ir.Call(func=ir.Name(id="getattr"), args=(_, ir.Arg(value=attribute), *_)):
+            return any(isinstance(part, ir.Name) and part.id in targets for part in ir.walk(attribute))
+    return False
+
+
+def _holds_module(element: AbstractValue) -> bool:
+    """Return whether an element of what a loop runs over is a module, or a tuple with one."""
+    if element.kind == "sequence" and element.items:
+        return any(map(_holds_module, element.items))
+    return element.kind == "module"
+
+
 class LoopKinds:
     def __init__(self, state: State) -> None:
         self.m = state
@@ -116,7 +149,7 @@ class LoopKinds:
             (Effect.MODEL_CALL in effects.must or self._may_sample(node, effects))
             and self.m.frequency != "step"
             and not self.m.forwards
-            and not self._over_modules(iterable)
+            and not self._over_modules(node, iterable, effects)
             and not self._runs_once(node)
         ):
             kind = self._kind_of_inference(node, iterable, effects, before, after)
@@ -130,7 +163,7 @@ class LoopKinds:
         """Return whether a step holds the loop, and each iteration calls the model and reads its result, as a
         rollout does that asks a policy for the next action."""
         asks = loop.kind == "graph-breaking" and Effect.MODEL_CALL in effects.must
-        apart = not self.m.forwards and not self._over_modules(iterable)
+        apart = not self.m.forwards and not self._over_modules(loop.node, iterable, effects)
         return asks and apart and self.m.frequency in ("step", "interval") and not is_short(loop.node)
 
     def is_inner_step(self, loop: Loop, iterable: AbstractValue, effects: Effects) -> bool:
@@ -141,7 +174,7 @@ class LoopKinds:
             and Effect.MODEL_CALL in effects.must
             and (effects.happens(Effect.GRADIENT) or _uses_gradients(loop.node))
             and not self.m.forwards
-            and not self._over_modules(iterable)
+            and not self._over_modules(loop.node, iterable, effects)
         )
 
     def _kind_of_inference(
@@ -240,10 +273,12 @@ class LoopKinds:
             for loop in self.m.loops
         )
 
-    def _over_modules(self, iterable: AbstractValue) -> bool:
-        element = self.m.semantics.iterate(iterable)
-        parts = element.items if element.kind == "sequence" and element.items else (element,)
-        return any(part.kind == "module" for part in parts)
+    def _over_modules(self, node: ir.For | ir.While, iterable: AbstractValue, effects: Effects) -> bool:
+        """Return whether the iterations take turns with modules, as a loop over layers does."""
+        loads = iterable.kind in ("loader", "dataset") or Effect.BATCH in effects.must
+        if isinstance(node, ir.For) and not loads and _calls_by_counter(node):
+            return True
+        return _holds_module(self.m.semantics.iterate(iterable))
 
     def _makes_batches(self, loop: Loop) -> bool:
         """Return whether each iteration, of `__iter__`, moves a batch to the device for the caller's loop."""

@@ -239,7 +239,7 @@ class State:
         self.recorder.prove(node, {name.replace("_", "-"): "true" for name, holds in told.items() if holds})
 
     def work(self, place: str, queued: bool = True) -> None:
-        """Record device work, which is only `queued`, or done when the call returns, as a copy from the host."""
+        """Record device work; what is not `queued` is done when the call returns: a copy from the host."""
         if place != "host":
             (self.effects.add if place == "device" else self.effects.add_possible)(Effect.WORK)
             self.effects.add_possible(Effect.UNREAD)

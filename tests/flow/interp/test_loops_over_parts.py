@@ -1,4 +1,4 @@
-"""A loop that calls another part of a module in each iteration is a loop over layers, not over batches."""
+"""A loop that calls a different part of a module every iteration is a loop over layers, not over batches."""
 
 from __future__ import annotations
 

@@ -122,8 +122,11 @@ class Walk:
 
     def _in_test(self, facts: Iterable[Fact], node: ir.Stmt, place: CodeContext) -> Iterator[Fact]:
         """Yield the facts of a statement, those inside of `and`, `or` or a ternary under what held before; a
-        branch that never runs is no choice."""
+        branch that never runs is no choice, and a loop over parts of a sample has no steps."""
+        owner = place.scope.class_scope
         for fact in facts:
+            if fact.kind == "step-boundary" and owner is not None and self.regions.is_for_samples(owner):
+                continue
             before = self.narrowing.before(node, fact.span, place)
             if isinstance(node, ir.If) and isinstance(fact, ChangingPath):
                 before = (*before, *self.narrowing.guards.of(node.test, place.scope, True))

@@ -130,6 +130,9 @@ class LoopKinds:
     ) -> LoopKind:
         """Return the kind of a loop by what its body does and changes."""
         per_step = self.m.frequency in ("step", "interval")
+        owner = self.m.frame.owner
+        if owner is not None and self.m.regions.is_for_samples(owner.scope):
+            return "plain"
         if is_short(node) or self._has_few_iterations(node) or (self.m.loops and self._runs_seldom(node)):
             return "graph-breaking" if runs_graph(effects) else "plain"
         if effects.happens(*_OPTIMIZER_STEPS) and effects.happens(*_TRAINS):

@@ -3,7 +3,7 @@ modules."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -69,8 +69,8 @@ def callers_of(
     each method to others that run where it does, `built` the names of methods to those of objects that
     factories make, `on_cuda` are the calls of each module for CUDA."""
     graph = _Graph(calls, locate, dispatched, built)
-    steps, elsewhere, first_rank = graph.steps(), graph.elsewhere(), graph.first_rank()
     workers, samples = graph.workers(), graph.samples()
+    steps, elsewhere, first_rank = graph.steps(samples), graph.elsewhere(), graph.first_rank()
     guarded = any(part.guarded for part in on_cuda.values())
     cuda = only_on_cuda(on_cuda, graph.callers(), graph.place) if guarded else {}
     return {
@@ -108,13 +108,17 @@ class _Graph:
             self._places[module, called] = self.locate(called, module)
         return self._places[module, called]
 
-    def steps(self) -> dict[str, dict[str, str]]:
+    def steps(self, samples: Mapping[str, Container[str]]) -> dict[str, dict[str, str]]:
+        """Return the functions by module that steps call, each with a caller; forward passes of the classes
+        that only datasets make, `samples`, are no steps."""
         found: dict[str, dict[str, str]] = {}
         waiting = [(module, STEP) for module in self.calls]
         while waiting:
             module, name = waiting.pop()
             for place in self._run_with(module, name):
                 known = found.setdefault(place[0], {})
+                if name == STEP and place[1].partition(".")[0] in samples.get(place[0], ()):
+                    continue
                 if place[1] not in known:
                     waiting.append(place)
                 if known.get(place[1], place[0]) == place[0]:
@@ -199,9 +203,15 @@ class _Graph:
             for module, name in self._callees(*waiting.pop()):
                 known = found.setdefault(module, set())
                 others = callers.get(_last(name), ())
-                if name in known or not name.endswith(".__init__"):
+                makes = name.endswith(".__init__")
+                if name in known or ("." in name and not makes):
                     continue
-                if all(self._is_worker(caller, called, (module, name), found) for caller, called in others):
+                if not all(self._is_worker(one, called, (module, name), found) for one, called in others):
+                    continue
+                known.add(name)
+                if not makes:  # a function that returns one, maybe
+                    waiting.append((module, name))
+                else:
                     owner = name.removesuffix("__init__")
                     classes.setdefault(module, set()).add(owner[:-1])
                     methods = {name, *(one for one in self.calls[module] if one.startswith(owner))}

@@ -19,9 +19,9 @@ from xlamig.flow.model.callers import (
 )
 from xlamig.flow.model.frequency_guards import FrequencyGuards
 from xlamig.flow.model.regions import TRAINING, Regions
+from xlamig.flow.model.sample_transforms import sample_transforms
 from xlamig.flow.model.scopes import Scope, ScopeTable, path_of
 from xlamig.flow.model.site import Analysis
-from xlamig.flow.model.worker_arguments import transforms_samples
 from xlamig.knowledge import values as table
 
 _OUTSIDE = sys.stdlib_module_names | {"torch", "torchvision", "torch_xla", "numpy", "builtins"}
@@ -41,12 +41,14 @@ class CallGraph:
         self.names = analysis.names
         self.regions = regions
         self.frequency_guards = FrequencyGuards(analysis)
+        self._transforms: set[int] = set()  # the identities of what transforms samples
         self.found: dict[str, set[str]] = {
             caller: set() for caller in (STEP, WORKERS, DATASETS, SAMPLES, FIRST_RANK, AT_TIMES, BODY)
         }
 
     def calls(self, module: ir.Module) -> Mapping[str, tuple[str, ...]]:
         """Return the callees by caller."""
+        self._transforms = {id(part) for part in sample_transforms(module, self.scopes)}
         self._read(module.body, self.scopes.module)
         for function in self.regions.given_to_workers:
             self.found[WORKERS].update(self.called_name(function, self.scopes.module))
@@ -81,25 +83,29 @@ class CallGraph:
 
     def _called(self, body: Iterable[ir.Node], scope: Scope, owner: ir.ClassDef | None) -> Iterator[str]:
         for node in body:
-            match node:
-                case ir.If(test=test):
-                    yield from self._called((test,), scope, owner)
-                    for block, holds in ((node.body, True), (node.orelse, False)):
-                        called = self._called(block, scope, owner)
-                        if rare := self._rarely(test, scope, holds):
-                            self.found[rare].update(called)
-                        else:
-                            yield from called
-                case ir.Raise() | ir.Assert():
-                    continue
-                case ir.Call(func=func):
-                    yield from self.called_name(func, scope, owner)
-                    transforms = [arg for arg in node.args if transforms_samples(node, arg)]
-                    self.found[SAMPLES].update(self._called(transforms, scope, owner))
-                    others = (part for part in ir.children(node) if part not in transforms)
-                    yield from self._called(others, scope, owner)
-                case _:
-                    yield from self._called(ir.children(node), scope, owner)
+            called = self._called_in(node, scope, owner)
+            if id(node) in self._transforms:
+                self.found[SAMPLES].update(called)
+            else:
+                yield from called
+
+    def _called_in(self, node: ir.Node, scope: Scope, owner: ir.ClassDef | None) -> Iterator[str]:
+        match node:
+            case ir.If(test=test):
+                yield from self._called((test,), scope, owner)
+                for block, holds in ((node.body, True), (node.orelse, False)):
+                    called = self._called(block, scope, owner)
+                    if rare := self._rarely(test, scope, holds):
+                        self.found[rare].update(called)
+                    else:
+                        yield from called
+            case ir.Raise() | ir.Assert():
+                return
+            case ir.Call(func=func):
+                yield from self.called_name(func, scope, owner)
+                yield from self._called(ir.children(node), scope, owner)
+            case _:
+                yield from self._called(ir.children(node), scope, owner)
 
     def _rarely(self, test: ir.Expr, scope: Scope, holds: bool) -> str:
         """Return the caller of what a test lets run on one rank or in some iterations only, "" for others."""

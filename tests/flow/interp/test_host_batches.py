@@ -264,3 +264,25 @@ def test_an_attribute_that_is_rewritten_is_what_any_object_holds() -> None:
         make(batch)
     """
     assert said(program, "host-read") == ["host-read item: float(self.x.sum())"]
+
+
+@pytest.mark.parametrize(
+    ("given", "copied"),
+    [
+        ("x", ["x", "y"]),
+        ("tokenizer(x, return_tensors='pt', padding=True)", ["y"]),
+        ("tokenizer(x, return_tensors='pt', padding=True).input_ids", ["y"]),
+    ],
+)
+def test_only_what_a_loader_gives_is_the_batch(given: str, copied: list[str]) -> None:
+    text = f"""
+    model = nn.Linear(8, 8).to("cuda")
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    def train(loader, tokenizer):
+        for x, y in loader:
+            loss = model({given}.to("cuda"), y.to("cuda")).sum()
+            loss.backward()
+            optimizer.step()
+    train(given, other)
+    """
+    assert [line.removeprefix("transfer batch: ")[0] for line in said(text, "transfer")] == copied

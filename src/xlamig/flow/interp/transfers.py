@@ -13,6 +13,7 @@ from xlamig.flow.interp.domain import (
     ON_HOST,
     POSSIBLE,
     AbstractValue,
+    Made,
     Mark,
 )
 from xlamig.flow.interp.domain.shapes import has_same_shape
@@ -94,7 +95,8 @@ class Transfers:
     def _record(self, owner: AbstractValue, node: ir.Call) -> None:
         assert isinstance(node.func, ir.Attribute)
         via = ""
-        if owner.loose or owner.trait is Mark.BATCH:
+        made_here = isinstance(owner.ref, Made)  # what a tokenizer or a reader of files returns
+        if owner.trait is Mark.BATCH or (owner.loose and not made_here):
             via = "batch"
         elif owner.trait is Mark.LEAF:
             via = "leaf"

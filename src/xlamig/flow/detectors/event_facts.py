@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
@@ -46,6 +46,11 @@ def facts_of_events(
             **proofs,
         }
         yield event.fact(**fields, **event.fields, **_use(event, place, names, statement, following))
+
+
+def without_steps(facts: Iterable[Fact]) -> Iterator[Fact]:
+    """Yield the facts but those of the ends of steps."""
+    return (fact for fact in facts if fact.kind != "step-boundary")
 
 
 def _shared(event: Event, place: CodeContext) -> dict[str, str]:

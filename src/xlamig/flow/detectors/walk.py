@@ -9,7 +9,7 @@ from types import MappingProxyType
 from xlamig import ir
 from xlamig.facts import ChangingPath, ContextTags, Fact, Guard, Launch, Package
 from xlamig.flow.detectors.call_sites import CallSites
-from xlamig.flow.detectors.event_facts import facts_of_events
+from xlamig.flow.detectors.event_facts import facts_of_events, without_steps
 from xlamig.flow.detectors.expressions import Expressions, divisor
 from xlamig.flow.detectors.handover import Handovers
 from xlamig.flow.detectors.modes import over
@@ -123,10 +123,7 @@ class Walk:
     def _in_test(self, facts: Iterable[Fact], node: ir.Stmt, place: CodeContext) -> Iterator[Fact]:
         """Yield the facts of a statement, those inside of `and`, `or` or a ternary under what held before; a
         branch that never runs is no choice, and a loop over parts of a sample has no steps."""
-        owner = place.scope.class_scope
-        for fact in facts:
-            if fact.kind == "step-boundary" and owner is not None and self.regions.is_for_samples(owner):
-                continue
+        for fact in facts if not self.regions.is_for_samples(place.scope) else without_steps(facts):
             before = self.narrowing.before(node, fact.span, place)
             if isinstance(node, ir.If) and isinstance(fact, ChangingPath):
                 before = (*before, *self.narrowing.guards.of(node.test, place.scope, True))

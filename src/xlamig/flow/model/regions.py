@@ -74,9 +74,10 @@ class Regions:
             words |= self._classes[owner].get(node.name, NO_CONTEXT)
         return words & WORKER if self.is_for_samples(owner) else words
 
-    def is_for_samples(self, owner: Scope) -> bool:
-        """Return whether only datasets make objects of a class."""
-        return owner.kind == "class" and owner.name in self.callers.samples
+    def is_for_samples(self, scope: Scope) -> bool:
+        """Return whether only datasets make objects of a class, or of that of a method."""
+        owner = scope.class_scope if self.callers.samples else None
+        return owner is not None and owner.name in self.callers.samples
 
     def serves_data(self, owner: Scope) -> bool:
         """Return whether a class makes or loads the samples of a data set."""

@@ -10,9 +10,9 @@ from xlamig.fix.context import Draft, FixContext, Options
 from xlamig.fix.imports import ensure_module
 from xlamig.fix.names import last_name, names_read
 from xlamig.fix.scopes import bindings, function_around, path_to, subscript_at
+from xlamig.knowledge import values as table
 
 _PURE = (ir.Name, ir.Attribute, ir.Const, ir.Binary, ir.Unary)
-_MAKING = {"Tensor", "FloatTensor", "LongTensor", "as_tensor", "from_numpy", "tensor"}
 _SETTINGS = {"args", "cfg", "config", "opt", "self"}
 
 
@@ -109,7 +109,7 @@ def _is_tensor_at_times(module: ir.Module, node: ir.Subscript) -> bool:
             for bound in bindings(branch, name):
                 if isinstance(bound, ir.Assign) and name in names_read(bound.value):
                     calls = (part for part in ir.walk(bound.value) if isinstance(part, ir.Call))
-                    if any(last_name(call.func) in _MAKING for call in calls):
+                    if any(last_name(call.func) in table.names("torch", "of-data") for call in calls):
                         return True
     return False
 

@@ -8,16 +8,16 @@ from xlamig.flow.detectors.views import makes_model, may_make_view
 from xlamig.flow.model.names import Names
 from xlamig.flow.model.scopes import Scope
 from xlamig.flow.model.site import CodeContext
+from xlamig.knowledge import values as table
 
 _INFERENCE = "torch.inference_mode"
-_AUTOCAST = frozenset({"torch.autocast", "torch.amp.autocast", "torch.cuda.amp.autocast"})
 
 
 def over(mode: ir.Expr, body: ir.Block, place: CodeContext, scope: Scope, names: Names) -> CodeContext:
     """Return the surroundings of a mode, which say where the code in it makes no view, is not cast
     or only to float32, or makes the model itself."""
     dotted = names.dotted(mode.func if isinstance(mode, ir.Call) else mode, scope)
-    if dotted in _AUTOCAST:
+    if dotted in table.names("autocast", "modes"):
         if may_be_cast(body, names, scope):
             return place
         return place.within("only-raised" if may_be_raised(body, names, scope) else "no-cast")

@@ -109,9 +109,8 @@ class Run:
             cache.close()
         settings = found.files[0].settings if found.files else self._resolver().settings_for(Path.cwd())
         survey = self.program.survey
-        return Report(
-            settings.target, self.asked_of(once_in_program(self.reports, survey.once, survey.scripts))
-        )
+        reports = once_in_program(self.reports, survey.once, survey.scripts)
+        return Report(settings.target, self.asked_of(reports))
 
     def asked_of(self, reports: Sequence[FileReport]) -> tuple[FileReport, ...]:
         """Return the reports on what the paths name."""
@@ -166,9 +165,7 @@ class Run:
         survey = ProgramIndex(sessions.values(), self._complete and not unread, index)
         for name, source in (self.sources | self.imported).items():
             survey.note(name, source.module, source.source.text, source.loaded or Loaded())
-        self.programs = {
-            name: survey.program(source.session.key, name) for name, source in self.sources.items()
-        }
+        self.programs = {name: survey.program(s.session.key, name) for name, s in self.sources.items()}
         return survey
 
     # ------------------------------------------------------------------ analysis
@@ -295,13 +292,9 @@ class Run:
         return Resolver(self.options.overrides, self.options.config, self.options.isolated)
 
     def _open_cache(self, files: Sequence[SourceFile]) -> Cache:
-        folder = self._cache_folder(files)
+        keeps = self.options.cache and files and self.options.stdin is None
+        folder = folder_of(files[0].settings) if keeps else None
         if self.memory is None:
             return Cache(folder)
         self.memory.open(folder)
         return self.memory
-
-    def _cache_folder(self, files: Sequence[SourceFile]) -> Path | None:
-        if not self.options.cache or not files or self.options.stdin is not None:
-            return None
-        return folder_of(files[0].settings)

@@ -265,8 +265,7 @@ class Apis:
 
     def _reasons(self, node: ir.Expr, known: Known) -> tuple[Why, ...]:
         """How a name's value is known, and where its default is written."""
-        named = isinstance(node, ir.Name | ir.Attribute)
-        if not named or known.value.kind not in _TOLD:
+        if not isinstance(node, ir.Name | ir.Attribute) or known.value.kind not in _TOLD:
             return ()
         value = known.value.value
         shown = short(repr(value)) if known.value.kind == "constant" else f"`{short(str(value))}`"

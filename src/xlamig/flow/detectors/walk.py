@@ -280,9 +280,8 @@ class Walk:
         context = place.context
         for item in node.items:
             if isinstance(item.value, ir.Call):
-                self.detectors.call(
-                    item.value, over(item.value, node.body, place, place.scope, self.analysis.names), "with"
-                )
+                inside = over(item.value, node.body, place, place.scope, self.analysis.names)
+                self.detectors.call(item.value, inside, "with")
                 if self.analysis.names.dotted(item.value.func, place.scope) in WITHOUT_GRADIENTS:
                     context |= {"no-grad"}
             else:

@@ -284,8 +284,7 @@ class Indexing:
         access: str,
         via: str,
     ) -> None:
-        sure = sureness(base)
-        if not sure:
+        if not (sure := sureness(base)):
             return
         if access == "write" and not is_read_again(self.m, node):
             sure = POSSIBLE  # what no graph of the loop needs is not computed in it

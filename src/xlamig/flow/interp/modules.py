@@ -90,9 +90,8 @@ class Modules:
         function = self.m.frame.scope.node
         if isinstance(function, ir.FunctionDef) and function.name == "__init__" and not args.tensors():
             return bool(args.all)
-        return bool(args.all) and (
-            settings or all(one.kind in ("number", "bool", "text") for one in args.all)
-        )
+        plain = settings or all(one.kind in ("number", "bool", "text") for one in args.all)
+        return bool(args.all) and plain
 
     def imported(self, dotted: str, args: Args, node: ir.Call) -> AbstractValue:
         """A module whose class is another file's."""
@@ -297,6 +296,4 @@ class Modules:
             return AbstractValue("tensor", place, sure=sure, trait=Mark.PARAMETER, ref=ref, why=module.why)
         if name == "module" or table.name_like("module").search(name):
             return AbstractValue("module", module.place, sure=LIKELY, loose=True, why=module.why)
-        if name == "config":
-            return AbstractValue("foreign")
-        return by_convention(name)
+        return AbstractValue("foreign") if name == "config" else by_convention(name)

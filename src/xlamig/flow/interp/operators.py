@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from xlamig import ir
 from xlamig.facts import ApiUse, ChangingConstant
@@ -17,16 +17,14 @@ from xlamig.flow.interp.domain import (
     TOP,
     AbstractValue,
     Mark,
-    Residence,
-    Trait,
     decisive,
     element_of,
     join,
     join_parameters,
-    join_place,
     sequence,
 )
 from xlamig.flow.interp.domain.shapes import broadcast
+from xlamig.flow.interp.joined_operands import OF_MASKS, joined_place, joined_trait, operands_of_format
 from xlamig.flow.interp.lengths import LASTING, is_varied_array, joined, rounded, times
 from xlamig.flow.interp.masks import as_mask
 from xlamig.flow.interp.on_host import combined_const
@@ -46,7 +44,6 @@ _FOLD: dict[str, Callable[[float, float], float]] = {
     "*": operator.mul,
 }
 _UNEQUAL = frozenset({"none", "text", "mapping", "sequence"})  # `tensor == {}` is False, without a read
-_OF_MASKS = frozenset({"&", "|", "^"})
 _UNLIKE = {"list", "tuple"}
 _CHANGING = ("random", "read", "derived", "length", "step-counter", "position", "batch")
 
@@ -118,7 +115,7 @@ class Operators:
             return self._of_tensors(op, left, right, node)
         if left.kind == "text" and op == "%":
             things = right.items or (right,) if right.kind == "sequence" else (right,)
-            parts = _operands_of_format(node, len(things))
+            parts = operands_of_format(node, len(things))
             for part, thing in zip(parts, things, strict=True):
                 self.reads.formatted(part, thing, "%", node)
             return filled_text(left, "%s", things)
@@ -190,7 +187,7 @@ class Operators:
                 sure=one.sure if known else min(one.sure, LIKELY),
                 dtype=dtype_with_number(op, one.dtype, other.dtype),
                 trait=one.trait if one.trait is Mark.NAN else None,
-                source=one.source if op in _OF_MASKS else "",
+                source=one.source if op in OF_MASKS else "",
                 const=one.const if known else TOP.const,
                 ref=one.ref if one.cause == VARIED else None,
             )
@@ -208,8 +205,8 @@ class Operators:
             cause=worse.cause,
             loop=worse.loop if worse.cause else 0,
             ref=worse.ref if worse.cause == VARIED else None,
-            trait=_trait(op, left, right),
-            source=left.source if left.source == right.source and op in _OF_MASKS else "",
+            trait=joined_trait(op, left, right),
+            source=left.source if left.source == right.source and op in OF_MASKS else "",
             const=combined_const(left, right),
             why=lead.why,
         )
@@ -276,28 +273,3 @@ def _opposite(thing: AbstractValue, place: int) -> AbstractValue:
 
 def _may_be_list(thing: AbstractValue) -> bool:
     return thing.kind in ("sequence", "unknown", "foreign") or thing.loose
-
-
-def joined_place(one: Residence, other: Residence) -> Residence:
-    """Where the result of an operation is: on the accelerator if any operand is."""
-    if "device" in (one, other):
-        return "device"
-    return join_place(one, other)
-
-
-def _trait(op: str, left: AbstractValue, right: AbstractValue) -> Trait | None:
-    """Return the mark of what two tensors are combined to."""
-    traits = (left.trait, right.trait)
-    if Mark.NAN in traits and op in _OF_MASKS:
-        return Mark.NAN
-    apart = {left.place, right.place} == {"host", "device"} and not (left.scalar or right.scalar)
-    return Mark.MIXED if apart or Mark.MIXED in traits else None
-
-
-def _operands_of_format(node: ir.Node, count: int) -> Sequence[ir.Node]:
-    """Return what `"..." % (x, y)` formats, `count` values; the whole expression for each where that is not
-    written out."""
-    match node:
-        case ir.Binary(right=ir.Sequence(elements=elements)) if len(elements) == count:
-            return elements
-    return (node,) * count

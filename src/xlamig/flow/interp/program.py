@@ -8,11 +8,9 @@ other module is handed to that module's own analysis (see visits).
 from __future__ import annotations
 
 import pickle
-from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property, lru_cache
-from itertools import accumulate
 from typing import NamedTuple
 
 from xlamig import ir
@@ -36,6 +34,7 @@ from xlamig.flow.model.names import Names
 from xlamig.flow.model.project import ProjectIndex
 from xlamig.flow.model.regions import Regions
 from xlamig.flow.model.registries import CONFIGURED
+from xlamig.flow.model.rows import row_of
 from xlamig.flow.model.scopes import Scope, ScopeTable
 from xlamig.flow.model.scripts import is_script
 from xlamig.flow.model.site import Analysis
@@ -289,15 +288,6 @@ def _caller(caller: AbstractInterpreter, function: Function, node: ir.Call | Non
     """The reason that a call from another module is, for what happens in the function."""
     if node is None or not isinstance(function.node, ir.FunctionDef):
         return tuple(why if why.filename else why.of(caller.filename) for why in caller.caller)
-    row = _row(caller.analysis.text, node.start)
+    row = row_of(caller.analysis.text, node.start)
     where = f"{caller.names.module.rpartition('.')[2]}.py, line {row}"
     return (Why(f"`{function.node.name}` is called in {where}"),)
-
-
-@lru_cache(maxsize=_KEPT)
-def _line_starts(text: str) -> list[int]:
-    return [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
-
-
-def _row(text: str, offset: int) -> int:
-    return bisect_right(_line_starts(text), offset)

@@ -294,8 +294,7 @@ class TorchCalls:
             return TOP
         key = node, first.key(), tuple(thing.key() for thing in args.all)
         if key not in self.partials:  # one function, however often the statement runs
-            (function,) = functions
-            preset = replace(args, positional=args.positional[1:])
+            function, preset = functions[0], replace(args, positional=args.positional[1:])
             preset = preset.after(function.preset) if function.preset is not None else preset
             self.partials[key] = first.replace(ref=replace(function, preset=preset))
         return self.partials[key]

@@ -10,16 +10,15 @@ from xlamig import ir
 from xlamig.flow.model.conditions import Condition, condition_of
 from xlamig.flow.model.decorators import PLAIN
 from xlamig.flow.model.exits import ends_program
+from xlamig.flow.model.lookups import looked_up, module_of, parts_of
 from xlamig.flow.model.pieces import Pieces
 from xlamig.flow.model.references import ATTRIBUTE, IMPORTED, OWN, references_of
 from xlamig.flow.model.scopes import Scope, ScopeTable, path_of
 from xlamig.knowledge import values as table
 
-HERE = "."
 _WORD = re.compile(r"[A-Za-z_]\w+")
 _COMMENT = re.compile(r"#[^\n]*\(")
 _LONGEST = 200  # characters of a text that may name something
-_FEWEST = 3  # characters of a part of a name
 Conditions = tuple[tuple[Condition, bool], ...]
 _LEAVES = frozenset({ir.Name, ir.Const})
 _NAMING = frozenset({ir.Name, ir.Attribute, ir.Const, ir.FString})
@@ -148,11 +147,11 @@ def _mentioned(statement: ir.Stmt, scopes: ScopeTable) -> Mentions:
         if isinstance(node, ir.If | ir.IfExp):
             waiting += _branches(node, around, scopes.text)
             continue
-        if kind in _LOOKING_UP and (looked_up := _looked_up(node)):
-            subject, name = looked_up
-            if found := _parts(name):
+        if kind in _LOOKING_UP and (found_by := looked_up(node)):
+            subject, name = found_by
+            if found := parts_of(name):
                 parts.update(found)
-            elif where := _module_of(subject, scopes):
+            elif where := module_of(subject, scopes):
                 searched.add(where)
         if isinstance(node, ir.Compare):
             texts = (child for child in ir.children(node) if isinstance(child, ir.Const))
@@ -239,50 +238,6 @@ def _named(node: ir.Node) -> Iterable[str]:
         case ir.FString(parts=parts):
             return [word for part in parts if isinstance(part, str) for word in _WORD.findall(part)]
     return ()
-
-
-def _looked_up(node: ir.Node) -> tuple[ir.Expr | None, ir.Expr] | None:
-    """Return where and by which expression a name is looked up: `getattr(models, name)`,
-    `models.__dict__[name]` and, in the module itself, `globals()[name]`, `eval(name)`."""
-    match node:
-        case ir.Call(func=ir.Name(id="eval"), args=(name, *_)):
-            return None, name.value
-        case ir.Call(
-            func=ir.Name(id="getattr"), args=(ir.Arg(value=ir.Subscript(value=modules)), name, *_)
-        ) if path_of(modules) == "sys.modules":
-            return None, name.value
-        case ir.Call(func=ir.Name(id="getattr"), args=(subject, name, *_)):
-            return subject.value, name.value
-        case ir.Subscript(value=ir.Attribute(value=subject, attr="__dict__"), index=(name,)):
-            return subject, name
-        case ir.Subscript(value=ir.Call(func=ir.Name(id="globals" | "locals" | "vars")), index=(name,)):
-            return None, name
-        case ir.Call(func=func, args=args) if path_of(func) in ("fire.Fire", "Fire"):
-            return (None, node) if isinstance(node, ir.Call) and not args else None
-    return None
-
-
-def _module_of(subject: ir.Expr | None, scopes: ScopeTable) -> str:
-    """Return the module that names are looked up in, "" for another object."""
-    if subject is None:
-        return HERE
-    first, _, rest = path_of(subject).partition(".")
-    bound = next((b.dotted for b in scopes.module.bindings.get(first, ()) if b.kind == "import"), "")
-    return ".".join(filter(None, (bound, rest))) if bound else ""
-
-
-def _parts(node: ir.Expr) -> list[str]:
-    """Return the constant ends of a name that is put together, and a name that is written out."""
-    match node:
-        case ir.FString(parts=texts):
-            found = [text for text in texts if isinstance(text, str)]
-        case ir.Binary(op="+", left=left, right=right):
-            found = [str(side.value) for side in (left, right) if isinstance(side, ir.Const)]
-        case ir.Const(value=str(text)):
-            found = [text]
-        case _:
-            found = []
-    return [text for text in found if len(text) >= _FEWEST]
 
 
 def _is_plain(node: ir.FunctionDef | ir.ClassDef, owner: str = "") -> bool:

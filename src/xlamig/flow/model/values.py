@@ -16,7 +16,7 @@ from xlamig.flow.model.names import Names
 from xlamig.flow.model.only_calls import passed_default
 from xlamig.flow.model.outcomes import State
 from xlamig.flow.model.scopes import Binding, Scope, path_of
-from xlamig.flow.model.words import starts_of
+from xlamig.flow.model.words import may_change
 
 _MAX_DEPTH = 6
 _MAX_NAMES = 8  # followed from one to the next
@@ -29,9 +29,6 @@ _BRACES = re.compile(r"\{[^}]*\}")
 _MAKES_OBJECT = re.compile(r"(?:\w+\.)*[A-Z]\w*\(")
 _PERCENT = re.compile(r"%[dsi]")
 _MAX_ELEMENTS = 64
-_CHANGES = re.compile(
-    r"\s*(?:\.\s*(?:append|extend|insert|add|update|remove|discard|pop|clear)\b|\[[^\]\n]*\]\s*=[^=])"
-)
 
 
 class Values:
@@ -232,13 +229,9 @@ class Values:
             if joined is None:
                 return None
             agreed = joined
-        if agreed is not None and agreed.value.kind == "sequence" and self._is_changed(path):
+        if agreed is not None and agreed.value.kind == "sequence" and may_change(path, self.text):
             return None
         return agreed
-
-    def _is_changed(self, path: str) -> bool:
-        """Return whether a sequence may get other elements than it was made with."""
-        return any(_CHANGES.match(self.text, start + len(path)) for start in starts_of(path, self.text))
 
     def _from_project(self, node: ir.Expr, scope: Scope) -> Known | None:
         export = self.names.export(node, scope)

@@ -6,6 +6,10 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
+_CHANGES = re.compile(
+    r"\s*(?:\.\s*(?:append|extend|insert|add|update|remove|discard|pop|clear)\b|\[[^\]\n]*\]\s*=[^=])"
+)
+
 
 def starts_of(word: str, text: str) -> Iterator[int]:
     """Yield where a name or path starts in a text; its end may be inside of a longer word."""
@@ -39,3 +43,8 @@ def is_frequent(word: str, text: str, most: int) -> bool:
 def settings_of(name: str, text: str) -> int:
     """Count the places of a text that may set an attribute, under this or a longer name."""
     return len(re.findall(rf"\b{name}\s*=(?!=)|\w_{name}\b|\b{name}_\w|[\"']{name}[\"']", text))
+
+
+def may_change(path: str, text: str) -> bool:
+    """Return whether a sequence may get other elements than it was made with."""
+    return any(_CHANGES.match(text, start + len(path)) for start in starts_of(path, text))

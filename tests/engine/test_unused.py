@@ -91,6 +91,29 @@ def test_lists_what_the_program_brings(here: Path, files: dict[str, str], expect
     assert expected in listed(check(here, files))
 
 
+STARTED = {"third_party/train.py": CUDA, "third_party/nets/net.py": CUDA, "evaluate.py": CUDA}
+
+
+def test_lists_a_program_that_a_script_runs_in_a_folder_of_others(here: Path) -> None:
+    report = check(here, {**STARTED, "run.sh": "python $PWD/third_party/train.py \\\n  --epochs 3\n"})
+    assert listed(report) == STARTED.keys()
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "python train.py\n",  # one of the project's own
+        "cd third_party && python setup.py install\n",
+        "python third_party/nets/setup.py install\n",
+        "python other_party/train.py\n",
+        "cp third_party/readme.txt .\n",
+    ],
+)
+def test_counts_the_findings_in_a_folder_of_others_that_no_script_runs(here: Path, script: str) -> None:
+    report = check(here, {**STARTED, "third_party/nets/setup.py": "", "run.sh": script})
+    assert listed(report) == {"evaluate.py"}
+
+
 def test_counts_the_findings_in_a_copied_project(here: Path) -> None:
     apex = {"apex/__init__.py": "", "apex/amp/__init__.py": "", "apex/multi_tensor_apply/__init__.py": ""}
     copied = below("apex", {**apex, "setup.py": "", "examples/main.py": CUDA})

@@ -46,7 +46,9 @@ def unused_files(sources: Iterable[Source], index: ProjectIndex, beside: Collect
     every = list(sources)
     python = [source for source in every if source.source.kind is None and source.file.name not in beside]
     projects = project_folders(every)
-    copied = copies({source.file.name for source in every}, projects, {source.file.name for source in python})
+    names = {source.file.name for source in python}
+    scripts = [source.source.text for source in every if source.source.kind == "shell"]
+    copied = copies({source.file.name for source in every}, projects, names) - _started(names, scripts)
     rest = [source for source in python if source.file.name not in copied]
     texts = [source.source.text for source in every if source.source.kind not in (None, "native")]
     unreached = frozenset(_unreached_modules(rest, index, published_folders(every), texts))
@@ -95,6 +97,15 @@ def copies(names: Collection[str], projects: Collection[str], python: Collection
 def _is_of_others(name: str) -> bool:
     """Return whether a file lies in a folder for what others wrote."""
     return any(part.lower() in table.names("others", "folders") for part in name.split("/")[:-1])
+
+
+def _started(names: Collection[str], scripts: Collection[str]) -> frozenset[str]:
+    """Return the files in and below the folders of others from which a shell script of the project runs a
+    program, `python third_party/run_classify.py`: they are the program. A build file installs a copy."""
+    programs = {name for name in names if _is_of_others(name) and not name.endswith("/setup.py")}
+    run = {word for text in scripts for word in _PATH.findall(text) if word.endswith(".py")}
+    folders = {_folder(name) for name in programs if any(f"/{word}".endswith(f"/{name}") for word in run)}
+    return frozenset(name for name in names if any(name.startswith(f"{folder}/") for folder in folders))
 
 
 def _is_copy(folder: str, names: Collection[str]) -> bool:

@@ -51,6 +51,19 @@ def test_the_nearest_module_is_meant() -> None:
     assert uses(source, filename="b.py", project=project) == [SYNC, SYNC]  # the import and the call
 
 
+def test_a_script_named_like_its_folder_hides_no_module_in_it() -> None:
+    project = {"train/train.py": "import nets", "train/nets/net.py": RENAMED}
+    assert (
+        uses("from .net import sync\nsync()", filename="train/nets/__init__.py", project=project)
+        == [SYNC] * 2
+    )
+
+
+def test_a_script_named_like_its_folder_is_the_nearest_module_of_that_name() -> None:
+    project = {"train/train.py": "def sync(): pass", "train/__init__.py": RENAMED}
+    assert uses("from train import sync\nsync()", filename="train/nets.py", project=project) == []
+
+
 def test_a_module_named_torch_does_not_hide_torch_from_itself() -> None:
     source = "import torch\ntorch.cuda.synchronize()\ndef synchronize(): pass"
     assert uses(source, filename="lib/torch.py") == [SYNC]

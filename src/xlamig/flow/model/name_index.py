@@ -98,16 +98,21 @@ class NameIndex:
         return self._added[origin]
 
     def _find_owner(self, dotted: str, folder: str) -> tuple[str, str] | None:
+        """Return the module nearest to a folder that holds a name; a farther one if more of the name leads to
+        it: `train.nets.net.Net` is in no `train/train.py` that imports `nets`."""
         first = dotted.partition(".")[0]
         possible: list[tuple[str, str]] = []
+        holding: list[tuple[str, str]] = []
         while True:
             if first in self._inside.get(folder, ()):
                 found = self._longest(f"{folder}.{dotted}" if folder else dotted, folder)
                 if found is not None and self._may_hold(*found):
-                    return found
+                    if "." not in found[1]:
+                        return found  # all of the name but the last part is the module's
+                    holding.append(found)
                 possible += [found] if found else []
             if not folder:
-                return min(possible, key=lambda one: one[1].count("."), default=None)
+                return min(holding or possible, key=_steps, default=None)
             folder = folder.rpartition(".")[0]
 
     def _may_hold(self, module: str, path: str) -> bool:
@@ -216,3 +221,8 @@ class NameIndex:
             return place
         bases = (self._method(base, name, module, depth - 1) for base in export.value.split())
         return next((found for found in bases if found is not None), None)
+
+
+def _steps(owner: tuple[str, str]) -> int:
+    """Return how many names a module's own name is followed by."""
+    return owner[1].count(".")

@@ -100,8 +100,8 @@ def _is_of_others(name: str) -> bool:
 
 
 def _started(names: Collection[str], scripts: Collection[str]) -> frozenset[str]:
-    """Return the files in and below the folders of others from which a shell script of the project runs a
-    program, `python third_party/run_classify.py`: they are the program. A build file installs a copy."""
+    """Return the files in and below each folder of others from which a shell script of the project runs a
+    program: `python third_party/train.py`. `setup.py` is no program, it installs a copy."""
     programs = {name for name in names if _is_of_others(name) and not name.endswith("/setup.py")}
     run = {word for text in scripts for word in _PATH.findall(text) if word.endswith(".py")}
     folders = {_folder(name) for name in programs if any(f"/{word}".endswith(f"/{name}") for word in run)}

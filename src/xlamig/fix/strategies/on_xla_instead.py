@@ -1,4 +1,4 @@
-"""A question to CUDA's driver is asked elsewhere alone; on XLA a property of the device takes its place."""
+"""Replace a query of CUDA's driver by a property of the device on XLA; elsewhere it stays."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from xlamig.facts import ApiUse, Fact, Span
 from xlamig.fix.context import Draft, FixContext, Options
 from xlamig.fix.device import decline_unreached
 from xlamig.fix.helper import helper_function
+from xlamig.fix.names import last_name
 from xlamig.fix.scopes import path_to
 from xlamig.knowledge import helpers
 
@@ -28,8 +29,8 @@ def on_xla_instead(fact: Fact, options: Options, context: FixContext) -> Draft |
     value = str(options["value"]).replace("device", device)
     quote = _quote(context, call)
     text = f"({value} if {device}.type == {quote}xla{quote} else {context.text(call)})"
-    return Draft(f"Ask CUDA elsewhere, `{value}` on XLA", (*function.edits, context.edit(*call, text)),
-                 function.creates)  # fmt: skip
+    edits = (*function.edits, context.edit(*call, text))
+    return Draft(f"Use `{value}` on XLA, and query CUDA elsewhere", edits, function.creates)
 
 
 def _becomes_text(module: ir.Module, call: Span) -> bool:
@@ -39,8 +40,7 @@ def _becomes_text(module: ir.Module, call: Span) -> bool:
         if isinstance(node, ir.FString):
             return True
         if isinstance(node, ir.Call):
-            name = node.func.attr if isinstance(node.func, ir.Attribute) else getattr(node.func, "id", "")
-            return name in _TEXTS
+            return last_name(node.func) in _TEXTS
         if not isinstance(node, ir.Arg):
             return False
     return False

@@ -47,10 +47,8 @@ def _may_cast(node: ir.Node, names: Names, scope: Scope) -> bool:
 
 def _may_raise(node: ir.Node, names: Names, scope: Scope) -> bool:
     match node:
-        case ir.Binary(
-            op="**", left=ir.Binary() | ir.Call() as base
-        ):  # `(x - y) ** 2`: a name may be a number
-            return not _is_float32(base, scope)
+        case ir.Binary(op="**", left=ir.Binary() | ir.Call() as base):
+            return not _is_float32(base, scope)  # `(x - y) ** 2`; a name may be a number
         case ir.Call(func=ir.Attribute(attr=method) as func):
             raised = _is_of_torch(func, names, scope) and method in table.names("autocast", "raised")
         case ir.Call(func=func):

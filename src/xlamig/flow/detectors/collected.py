@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xlamig import ir
-from xlamig.flow.detectors.consumers import CONTAINERS, is_assigned, names_in, statement_of, variable_of
+from xlamig.flow.detectors.consumers import CONTAINERS, is_assigned, uses_of_name, variable_of
 from xlamig.flow.model.scopes import path_of
 
 _FOLLOWED = 3  # variables, one made from the other
@@ -39,18 +39,12 @@ def is_collected(
 
 def _is_variable_collected(target: str, rest: Sequence[ir.Stmt], followed: int) -> bool:
     collected = False
-    for i, later in enumerate(rest):
-        if target not in names_in(later):
+    for use, inner, following in uses_of_name(target, rest):
+        if is_assigned(use, inner) or _asks_for_size(use, inner):
             continue
-        for use in ir.walk(later):
-            if not isinstance(use, ir.Name) or use.id != target:
-                continue
-            inner = statement_of(use, later)
-            if is_assigned(use, inner) or _asks_for_size(use, inner):
-                continue
-            if not is_collected(use, inner, rest[i + 1 :], followed - 1):
-                return False
-            collected = True
+        if not is_collected(use, inner, following, followed - 1):
+            return False
+        collected = True
     return collected
 
 

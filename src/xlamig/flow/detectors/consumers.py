@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple, cast
 
@@ -136,14 +136,8 @@ def goes_to_host(
     target = variable_of(statement)
     if copied or target is None or not followed:
         return copied
-    uses = [
-        (name, statement_of(name, later))
-        for later in rest
-        if target in names_in(later)
-        for name in ir.walk(later)
-        if isinstance(name, ir.Name) and name.id == target
-    ]
-    return bool(uses) and all(goes_to_host(name, inner, (), followed - 1) for name, inner in uses)
+    uses = [*uses_of_name(target, rest)]
+    return bool(uses) and all(goes_to_host(name, inner, (), followed - 1) for name, inner, _ in uses)
 
 
 def copies(call: ir.Call) -> bool:
@@ -272,6 +266,15 @@ def _is_size(call: ir.Call, path: str, node: ir.Node) -> bool:
 def names_in(statement: ir.Stmt) -> frozenset[str]:
     """Return the names in a statement, which is asked for each read before it."""
     return frozenset(node.id for node in ir.walk(statement) if isinstance(node, ir.Name))
+
+
+def uses_of_name(name: str, block: Sequence[ir.Stmt]) -> Iterator[tuple[ir.Name, ir.Stmt, Sequence[ir.Stmt]]]:
+    """Yield where statements mention a name, each time with the innermost statement around it and what
+    follows in the block."""
+    for i, later in enumerate(block):
+        for use in ir.walk(later) if name in names_in(later) else ():
+            if isinstance(use, ir.Name) and use.id == name:
+                yield use, statement_of(use, later), block[i + 1 :]
 
 
 def statement_of(node: ir.Node, top: ir.Stmt) -> ir.Stmt:

@@ -45,8 +45,9 @@ class Flags:
 
     def in_branches(self, node: ir.If, place: CodeContext) -> Iterator[DeviceChoice]:
         """Yield the fact of a flag that is True in one branch of a test for CUDA, and False in the other."""
-        targets = targets_in_branches(node, self.analysis.module)
-        if not targets or not self.selections.tests.asks_for_cuda(node.test, place):
+        asks = self.selections.tests.asks_for_cuda(node.test, place)
+        targets = targets_in_branches(node, self.analysis.module) if asks else ()
+        if not targets:
             return
         path, call = path_of(targets[0]), _asked(node.test)
         if call is not None and any(self._is_guarded(n, path) for n in ir.walk(self.analysis.module)):

@@ -7,11 +7,10 @@ from collections.abc import Iterator
 
 from xlamig import ir
 from xlamig.facts import Launch
+from xlamig.flow.model.asked import ENVIRONMENT_READS
 from xlamig.flow.model.by_kind import of_kind
 from xlamig.flow.model.site import Analysis, CodeContext
 from xlamig.knowledge import values as table
-
-_LOOKUPS = frozenset({"os.environ.get", "os.getenv"})
 
 
 class LaunchOptions:
@@ -23,7 +22,7 @@ class LaunchOptions:
     def in_call(self, node: ir.Call, dotted: str | None, place: CodeContext) -> Iterator[Launch]:
         """Yield `parser.add_argument("--local_rank", default=-1)` where the file reads the option and sets it
         nowhere, and `os.environ.get("RANK", 0)`."""
-        if dotted in _LOOKUPS:
+        if dotted in ENVIRONMENT_READS:
             if len(node.args) > 1 and _is_constant(node.args[1].value):
                 yield from self._facts(self._variables(node.args[0].value), node, place)
             return
@@ -53,7 +52,7 @@ class LaunchOptions:
                 ops=("is" | "is not",),
                 comparators=(ir.Const(value=None),),
             ):
-                if self.analysis.names.dotted(func, place.scope) in _LOOKUPS:
+                if self.analysis.names.dotted(func, place.scope) in ENVIRONMENT_READS:
                     yield from self._facts(self._variables(key), node, place)
 
     def _facts(self, names: list[str], node: ir.Expr, place: CodeContext) -> Iterator[Launch]:

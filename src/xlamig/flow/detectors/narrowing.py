@@ -10,7 +10,7 @@ from xlamig.facts import Guard, Span, Why
 from xlamig.flow.detectors.gpu_counts import shares_work, wraps_for_gpus
 from xlamig.flow.detectors.mirrored import only_logs
 from xlamig.flow.interp.events import FREQUENCIES
-from xlamig.flow.model.exits import ends_program, is_break, jumps_out
+from xlamig.flow.model.exits import ends_program, jumps_out, loop_left
 from xlamig.flow.model.frequency_guards import FrequencyGuards
 from xlamig.flow.model.guards import Guards
 from xlamig.flow.model.known import short
@@ -60,10 +60,9 @@ class Narrowing:
     def leaving(self, body: ir.Block, place: CodeContext, loops: Sequence[CodeContext]) -> CodeContext:
         """The place of a branch; one that ends in `break` or `return` runs as often as the loop that it
         leaves. `loops` are the places of the loops around it, the outermost first."""
-        last = body[-1] if body else None
-        if last is None or not loops or not (isinstance(last, ir.Return) or is_break(last)):
+        around = loop_left(body, loops)
+        if around is None:
             return place
-        around = loops[0 if isinstance(last, ir.Return) else -1]
         context = place.context if "per-step" in around.context else place.context - {"per-step"}
         frequency = min(place.frequency, around.frequency, key=FREQUENCIES.index)
         return replace(place, context=context, frequency=frequency)

@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from xlamig import ir
 from xlamig.flow.model.scopes import path_of
+from xlamig.per_file import per_file
 
 _SELECTS = frozenset({"nonzero", "unique", "argwhere", "masked_select"})
 _ORDERS = frozenset({"sort", "argsort", "topk"})
@@ -16,6 +17,7 @@ _LEARNS = re.compile(r"loss|target|assign|match|anchor", re.IGNORECASE)
 _MOST_SELECTS = 2
 
 
+@per_file
 @lru_cache(maxsize=256)
 def picks_detections(function: ir.FunctionDef) -> bool:
     """Return whether a function sorts boxes, drops those that overlap others in a loop, and selects rows by

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xlamig import ir
-from xlamig.flow.detectors.consumers import is_assigned, names_in, statement_of, variable_of
+from xlamig.flow.detectors.consumers import is_assigned, uses_of_name, variable_of
 from xlamig.flow.model.scopes import path_of
 
 _FOLLOWED = 3  # variables, one made from the other
@@ -32,16 +32,12 @@ def is_summed(node: ir.Node, statement: ir.Stmt, rest: Sequence[ir.Stmt], follow
 
 def _is_variable_summed(target: str, rest: Sequence[ir.Stmt], followed: int) -> bool:
     summed = False
-    for i, later in enumerate(rest):
-        for use in ir.walk(later) if target in names_in(later) else ():
-            if not isinstance(use, ir.Name) or use.id != target:
-                continue
-            inner = statement_of(use, later)
-            if is_assigned(use, inner):
-                return summed
-            if not is_summed(use, inner, rest[i + 1 :], followed - 1):
-                return False
-            summed = True
+    for use, inner, following in uses_of_name(target, rest):
+        if is_assigned(use, inner):
+            return summed
+        if not is_summed(use, inner, following, followed - 1):
+            return False
+        summed = True
     return summed
 
 

@@ -17,9 +17,8 @@ _GPU_BACKENDS = frozenset({"nccl"})
 _CPU_BACKENDS = frozenset({"gloo"})
 _BY_DEFAULT = re.compile(r"\.get\([^()]*[\"'](gloo)[\"']\)")
 _ON_GPU = re.compile(r"cuda|gpu", re.IGNORECASE)  # false on a TPU host
-_LINUX = re.compile(
-    r"os\.name\b|sys\.platform|platform\.system|is_nccl_available"
-)  # as on a machine with GPUs
+# The same on a TPU host as on a machine with GPUs.
+_LINUX = re.compile(r"os\.name\b|sys\.platform|platform\.system|is_nccl_available")
 _METHODS = frozenset({"setdefault", "update", "pop"})
 _FUNCTIONS = {"os.putenv": "setdefault", "os.unsetenv": "pop"}  # and the methods that do the same
 

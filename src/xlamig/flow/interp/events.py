@@ -126,7 +126,7 @@ def finish(recorders: Iterable[Recorder]) -> None:
 
 
 def _note_reads(recorders: tuple[Recorder, ...]) -> None:
-    """Say of copies to the device that the host reads values in the same iterations."""
+    """Mark the copies to the device in whose iterations the host reads values."""
     events = [(event, recorder) for recorder in recorders for event in recorder.all()]
     reading = {event.group for event, _ in events if event.fact is HostRead and event.sure > 1}
     for event, recorder in events:

@@ -166,8 +166,8 @@ class LoopKinds:
         """Return whether a step holds the loop, and each iteration calls the model and reads its result, as a
         rollout does that asks a policy for the next action."""
         asks = loop.kind == "graph-breaking" and Effect.MODEL_CALL in effects.must
-        apart = not self.m.forwards and not self._over_modules(loop.node, iterable, effects)
-        return asks and apart and self.m.frequency in ("step", "interval") and not is_short(loop.node)
+        inside = self.m.frequency in ("step", "interval") and not self.m.forwards and not is_short(loop.node)
+        return asks and inside and not self._over_modules(loop.node, iterable, effects)
 
     def is_inner_step(self, loop: Loop, iterable: AbstractValue, effects: Effects) -> bool:
         """Return whether a step holds the loop, and each iteration uses the gradients of a model call, as an

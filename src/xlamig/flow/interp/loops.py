@@ -76,8 +76,8 @@ class Loops:
         before = copy_env(m.env)
         brief, m.first_pass = m.first_pass, True
         loads = iterable.kind in ("loader", "dataset")
-        loop = Loop(node, over=over(iterable, whole=True), loads=loads, taken=[iterable], base=m.base)
-        loop.outside = m.frequency
+        whole = over(iterable, whole=True)
+        loop = Loop(node, over=whole, loads=loads, taken=[iterable], base=m.base, outside=m.frequency)
         with m.branch() as effects:
             first = self._iteration(loop, start)
         m.first_pass = brief

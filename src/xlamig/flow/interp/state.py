@@ -21,7 +21,7 @@ from xlamig.flow.interp.setting import AtMost, Rarer, Setting
 from xlamig.flow.interp.skipped import SkippedBranches
 from xlamig.flow.interp.until_moved import UntilMoved
 from xlamig.flow.model.effects import Effect, Effects
-from xlamig.flow.model.exits import is_break
+from xlamig.flow.model.exits import leaves_loops, loop_left
 from xlamig.flow.model.frequency_guards import FrequencyGuards
 from xlamig.flow.model.regions import Regions
 from xlamig.flow.model.scopes import Scope, ScopeTable, path_of
@@ -146,15 +146,12 @@ class State:
 
     def leaving(self, body: ir.Block) -> AtMost:
         """A branch that ends in `break` or `return` runs once for each run of the loop that it leaves."""
-        last = body[-1] if body else None
-        returns = isinstance(last, ir.Return)
-        if last is None or not (returns or is_break(last)):
+        if not leaves_loops(body):
             return AtMost(self, None)
         function = self.frame.scope.node
-        loops = [
-            loop for loop in self.loops_around(last) if function is None or function.start < loop.node.start
-        ]
-        return AtMost(self, loops[0 if returns else -1].outside if loops else None)
+        around = self.loops_around(body[-1])
+        left = loop_left(body, [x for x in around if function is None or function.start < x.node.start])
+        return AtMost(self, None if left is None else left.outside)
 
     def on_one_rank(self, test: ir.Expr, taken: bool) -> Setting[tuple[Why, ...]]:
         """`if rank == 0`: what is inside runs on one rank only."""

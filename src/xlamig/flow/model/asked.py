@@ -8,6 +8,9 @@ from xlamig import ir
 from xlamig.flow.model.option_codes import ENTRY, codes_of, keys_in, section_key
 from xlamig.flow.model.scopes import Scope, path_of
 
+ENVIRONMENT_READS = frozenset({"os.environ.get", "os.getenv"})
+"""The functions that return a variable of the environment, or a default where it is missing."""
+
 _ENVIRONMENT = frozenset({"os.environ", "environ"})
 _SECTION = "environ"
 

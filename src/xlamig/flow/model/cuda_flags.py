@@ -21,12 +21,8 @@ _BACKENDS = ("torch.backends.", "cudnn.")
 _CUDA = "cuda"  # the method, the package, and how the text of a device begins
 
 
-def places(node: ir.If | ir.IfExp, module: ir.Module) -> bool:
-    """Return whether a choice places something on CUDA, in either branch."""
-    return _places_in(node, module)
-
-
-def _places_in(node: ir.Node, module: ir.Module) -> bool:
+def places(node: ir.Node, module: ir.Module) -> bool:
+    """Return whether a node, such as a choice in either branch, places something on CUDA."""
     placements = _placements(module)
     first = bisect_left(placements, node.start)
     return first < len(placements) and placements[first] < node.end
@@ -60,7 +56,7 @@ def places_by_flag(name: str, module: ir.Module, decided: ir.If) -> bool:
     """Return whether a branch that a flag chooses places something on CUDA, `decided` left out."""
     choices: list[ir.If | ir.IfExp] = [*of_kind(module, ir.If), *of_kind(module, ir.IfExp)]
     return any(
-        name in _tested(node.test) and any(_places_in(branch, module) for branch in _branches(node))
+        name in _tested(node.test) and any(places(branch, module) for branch in _branches(node))
         for node in choices
         if node is not decided
     )

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from xlamig import ir
 from xlamig.flow.model.scopes import Scope, path_of
 from xlamig.knowledge import values as table
+
+Loop = TypeVar("Loop")
 
 
 def ends_program(
@@ -35,3 +38,16 @@ def jumps_out(node: ir.Node) -> bool:
 def is_break(node: ir.Node) -> bool:
     """Return whether a statement leaves the loop around it, and not the function."""
     return isinstance(node, ir.Jump) and node.kind == "break"
+
+
+def leaves_loops(block: ir.Block) -> bool:
+    """Return whether a block ends with a statement that leaves the loop around it, or all: `return`."""
+    return bool(block) and (isinstance(block[-1], ir.Return) or is_break(block[-1]))
+
+
+def loop_left(block: ir.Block, loops: Sequence[Loop]) -> Loop | None:
+    """Return the outermost loop that the end of a block leaves, of those around it, the outermost first; None
+    if it leaves none."""
+    if not loops or not leaves_loops(block):
+        return None
+    return loops[0] if isinstance(block[-1], ir.Return) else loops[-1]

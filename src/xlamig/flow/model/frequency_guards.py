@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cache
 
 from xlamig import ir
 from xlamig.facts import Why
@@ -14,6 +14,7 @@ from xlamig.flow.model.process_numbers import ProcessNumbers
 from xlamig.flow.model.scopes import Scope, path_of
 from xlamig.flow.model.site import Analysis
 from xlamig.knowledge import values as table
+from xlamig.per_file import per_file
 
 _RANKS = re.compile(r"rank|ordinal|process_index|procid|main|master|primary|zero|chief", re.IGNORECASE)
 _RANK = re.compile(r"(?:^|[._])rank(?:_id)?_*$|process_index_*$|_ordinal_*$", re.IGNORECASE)
@@ -147,24 +148,13 @@ class FrequencyGuards:
                 found = scope.find(path_of(test))
                 return _but_true(b.value if b.kind == "value" else None for b in found)
             case ir.Attribute():
-                return _but_true(self._settings.get(path_of(test), ()))
+                return _but_true(_settings_in(self._module).get(path_of(test), ()))
             case ir.Call(func=ir.Name(id=name), args=()):
                 bindings = scope.lookup(name)
                 made = bindings[0].node if len(bindings) == 1 else None
                 last = made.body[-1] if isinstance(made, ir.FunctionDef) and len(made.body) == 1 else None
                 return last.value if isinstance(last, ir.Return) else None
         return None
-
-    @cached_property
-    def _settings(self) -> Mapping[str, Sequence[ir.Expr]]:
-        """The values that the module gives to options, by their paths: `args.save_logs`."""
-        found: dict[str, list[ir.Expr]] = {}
-        for node in of_kind(self._module, ir.Assign):
-            for target in node.targets:
-                owner, _, _ = path_of(target).rpartition(".")
-                if owner and table.name_like("settings").search(owner.rpartition(".")[2]):
-                    found.setdefault(path_of(target), []).append(node.value)
-        return found
 
     # ------------------------------------------------------------------ steps
 
@@ -196,6 +186,19 @@ class FrequencyGuards:
                 value = _set_to(test, scope) if depth == 0 and isinstance(test, ir.Name) else None
                 return None if value is None else self._is_seldom(value, scope, 1)
         return None
+
+
+@per_file
+@cache
+def _settings_in(module: ir.Module) -> Mapping[str, Sequence[ir.Expr]]:
+    """Return the values that a module gives to options, by their paths: `args.save_logs`."""
+    found: dict[str, list[ir.Expr]] = {}
+    for node in of_kind(module, ir.Assign):
+        for target in node.targets:
+            owner, _, _ = path_of(target).rpartition(".")
+            if owner and table.name_like("settings").search(owner.rpartition(".")[2]):
+                found.setdefault(path_of(target), []).append(node.value)
+    return found
 
 
 def _asked(test: ir.Expr) -> Iterator[ir.Expr]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from xlamig import ir
+from xlamig.flow.model.by_kind import of_kind
 from xlamig.flow.model.scopes import Scope, ScopeTable
 from xlamig.flow.model.worker_arguments import transforms_samples
 
@@ -14,6 +15,9 @@ _ADDS = frozenset({"append", "extend", "insert"})
 def sample_transforms(module: ir.Module, scopes: ScopeTable) -> Iterator[ir.Expr]:
     """Yield what calls give datasets and `Compose` to transform samples, what the names in it are set to, and
     what is appended to the lists that they stand for."""
+    calls = of_kind(module, ir.Call)
+    if not any(transforms_samples(call, arg) for call in calls for arg in call.args):
+        return
     for scope in (scopes.module, *scopes.functions()):
         body = module.body if scope is scopes.module else getattr(scope.node, "body", ())
         if isinstance(body, tuple):

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from xlamig import ir
 from xlamig.facts import Scalar, Span, Value
+from xlamig.flow.model.asked import ENVIRONMENT_READS
 from xlamig.flow.model.cuda_tests import CudaTests
 from xlamig.flow.model.inner import scope_inside
 from xlamig.flow.model.known import Known, expression, join
@@ -23,7 +24,6 @@ _MAX_NAMES = 8  # followed from one to the next
 
 _INFINITIES = frozenset({"math.inf", "numpy.inf", "torch.inf", "torch.math.inf"})
 _XLA_DEVICES = frozenset({"torch_xla.device", "torch_xla.core.xla_model.xla_device"})
-_ENVIRONMENT = frozenset({"os.getenv", "os.environ.get"})
 _GPU_WORDS = ("nccl",)
 _BRACES = re.compile(r"\{[^}]*\}")
 _MAKES_OBJECT = re.compile(r"(?:\w+\.)*[A-Z]\w*\(")
@@ -260,7 +260,7 @@ class Values:
             return Known(Value("constant", math.inf)) if text in ("inf", "infinity") else self._unknown(node)
         if path_of(node.func) in ("str", "bool") and len(node.args) == 1:
             return self.of(node.args[0].value, scope, depth + 1)
-        if dotted in _ENVIRONMENT and len(node.args) == 2:
+        if dotted in ENVIRONMENT_READS and len(node.args) == 2:
             known = self.of(node.args[1].value, scope, depth + 1)
             place = (node.args[1].value.start, node.args[1].value.end)
             return replace(known, sure=False, defaults=(*known.defaults, place))

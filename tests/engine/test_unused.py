@@ -99,6 +99,11 @@ def test_lists_a_program_that_a_script_runs_in_a_folder_of_others(here: Path) ->
     assert listed(report) == STARTED.keys()
 
 
+def test_lists_the_same_program_from_the_folder_above(here: Path) -> None:
+    inside = check(here, below("project", {**STARTED, "run.sh": "python third_party/train.py\n"}))
+    assert listed(inside) == below("project", STARTED).keys()
+
+
 @pytest.mark.parametrize(
     "script",
     [

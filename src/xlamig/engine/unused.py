@@ -90,21 +90,27 @@ def copies(names: Collection[str], projects: Collection[str], python: Collection
         and (root != folder or _folder(root) != top)
     }
     inside = frozenset(n for n in names if any(n.startswith(f"{root}/") for root in found))
-    inside |= {name for name in python if _is_of_others(name.removeprefix(f"{top}/"))}
+    inside |= {name for name in python if _from_others(name.removeprefix(f"{top}/"))}
     return inside if set(python) - inside else frozenset()
 
 
-def _is_of_others(name: str) -> bool:
-    """Return whether a file lies in a folder for what others wrote."""
-    return any(part.lower() in table.names("others", "folders") for part in name.split("/")[:-1])
+def _from_others(name: str) -> str:
+    """Return the path of a file from a folder for what others wrote on, "" for one that lies in none."""
+    parts = name.split("/")
+    folders = table.names("others", "folders")
+    first = next((i for i, part in enumerate(parts[:-1]) if part.lower() in folders), len(parts))
+    return "/".join(parts[first:])
 
 
 def _started(names: Collection[str], scripts: Collection[str]) -> frozenset[str]:
     """Return the files in and below each folder of others from which a shell script of the project runs a
     program: `python third_party/train.py`. `setup.py` is no program, it installs a copy."""
-    programs = {name for name in names if _is_of_others(name) and not name.endswith("/setup.py")}
+    programs = {name: below for name in names if (below := _from_others(name))}
     run = {word for text in scripts for word in _PATH.findall(text) if word.endswith(".py")}
-    folders = {_folder(name) for name in programs if any(f"/{word}".endswith(f"/{name}") for word in run)}
+    run = {f"/{word}" for word in run if not word.endswith("/setup.py")}
+    folders = {
+        _folder(name) for name, below in programs.items() if any(w.endswith(f"/{below}") for w in run)
+    }
     return frozenset(name for name in names if any(name.startswith(f"{folder}/") for folder in folders))
 
 

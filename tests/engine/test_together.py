@@ -221,3 +221,19 @@ HALVES = "import torch\ndef f(q, k):\n    q, k = torch.relu(q), torch.relu(k)\n"
 def test_one_type_in_a_program_is_one_job() -> None:
     (finding,) = found("a.py", HALVES + "    g(q.half())\n    g(k.half())\n", "XLA802")
     assert len(finding.also) == 1
+
+
+def test_a_requirement_is_a_place_of_what_imports_it() -> None:
+    Path("requirements.txt").write_text("accelerate\ntorch-scatter\nflash-attn\n")
+    findings = found("a.py", "import accelerate\nimport torch_scatter\n")
+    assert {(f.code, *(one.code for one in f.also)) for f in findings} == {
+        ("XLA612", "XLA909"),
+        ("XLA609", "XLA909"),
+        ("XLA909",),
+    }
+
+
+def test_a_requirement_of_another_package_is_a_finding_of_its_own() -> None:
+    Path("requirements.txt").write_text("pytorch3d\n")
+    codes = {(f.code, len(f.also)) for f in found("a.py", "import torch\nimport accelerate\n")}
+    assert codes == {("XLA612", 0), ("XLA909", 0)}

@@ -1,5 +1,5 @@
-"""A dependency is one finding, wherever it is imported or required; what it has to say about others is
-said with their places."""
+"""A dependency is one finding of a rule, wherever it is imported or required, and one job; what it has to say
+about others is said with their places."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from dataclasses import replace
 from xlamig.findings import CONFIDENCES, SEVERITIES, FileReport, Finding, Reason
 from xlamig.rulebook.rulings import LEVELS
 
+_REQUIREMENT = "XLA909"
 _MOST_PLACES = 5
 
 
@@ -24,12 +25,44 @@ def once_per_dependency(reports: Mapping[str, FileReport]) -> Mapping[str, FileR
         return reports
     kept = {id(best): replaced for best, replaced in map(_one_of, together.values())}
     dropped = {id(f) for found in together.values() for f in found} - kept.keys()
+    return _with_jobs(
+        {
+            name: replace(
+                report, findings=tuple(kept.get(id(f), f) for f in report.findings if id(f) not in dropped)
+            )
+            for name, report in reports.items()
+        }
+    )
+
+
+def _with_jobs(reports: Mapping[str, FileReport]) -> Mapping[str, FileReport]:
+    """Return the reports, with the requirement of a package in the job of its imports: who drops a package,
+    or gets another build of it, changes both."""
+    imports: dict[str, Finding] = {}
+    for report in reports.values():
+        for finding in report.findings:
+            if finding.dependency and finding.code != _REQUIREMENT:
+                imports.setdefault(_package(finding), finding)
+    asked = {
+        _package(f) for r in reports.values() for f in r.findings if f.code == _REQUIREMENT and not f.job
+    }
+    jobs = {name: one.job or f"package|{name}" for name, one in imports.items() if name in asked}
+
+    def with_job(finding: Finding) -> Finding:
+        job = jobs.get(_package(finding)) if finding.dependency and not finding.job else None
+        return replace(finding, job=job) if job else finding
+
     return {
-        name: replace(
-            report, findings=tuple(kept.get(id(f), f) for f in report.findings if id(f) not in dropped)
-        )
+        name: replace(report, findings=tuple(map(with_job, report.findings)))
+        if any(f.dependency for f in report.findings)
+        else report
         for name, report in reports.items()
     }
+
+
+def _package(finding: Finding) -> str:
+    """Return the name of a package as its distribution has it: `torch_scatter` is `torch-scatter`."""
+    return finding.dependency.replace("_", "-").casefold()
 
 
 def _one_of(found: list[Finding]) -> tuple[Finding, Finding]:

@@ -108,9 +108,7 @@ def _started(names: Collection[str], scripts: Collection[str]) -> frozenset[str]
     programs = {name: below for name in names if (below := _from_others(name))}
     run = {word for text in scripts for word in _PATH.findall(text) if word.endswith(".py")}
     run = {f"/{word}" for word in run if not word.endswith("/setup.py")}
-    folders = {
-        _folder(name) for name, below in programs.items() if any(w.endswith(f"/{below}") for w in run)
-    }
+    folders = {_folder(name) for name, below in programs.items() if any(w.endswith(f"/{below}") for w in run)}
     return frozenset(name for name in names if any(name.startswith(f"{folder}/") for folder in folders))
 
 

@@ -159,6 +159,42 @@ def test_a_converter_saves_what_the_host_has(here: Path, text: str, expected: li
     assert ("convert.py" in listed(report)) is not bool(expected)
 
 
+RENAMES = """import torch
+from options import ckpt_path
+states = torch.load(ckpt_path{place})
+for name in list(states):
+    states[name.replace("module.", "")] = states.pop(name)
+torch.save({saved}, "new.pth")
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (RENAMES.format(place="", saved="states"), ["info"]),
+        (
+            RENAMES.format(place="", saved="states").replace("\ntorch.save", "\ndef f():\n    torch.save"),
+            ["warning"],
+        ),
+        (RENAMES.format(place="", saved="states") + "net = Net()\nnet.cuda()\n", ["warning"]),
+        (RENAMES.format(place=", map_location='cuda'", saved="states"), ["error"]),
+        (UNPACKS.replace('jit.load(path, map_location="cpu")', "load(path + '.ckpt')"), ["info"]),
+    ],
+)
+def test_a_converter_may_load_its_file_anywhere(here: Path, text: str, expected: list[str]) -> None:
+    report = check(here, {"convert.py": text, "move.py": CUDA}, select=["XLA907"])
+    assert [f.severity for f in report.findings if f.filename == "convert.py"] == expected
+
+
+@pytest.mark.parametrize(
+    ("saved", "beside"), [("states", True), ("{'state_dict': states}", True), ("net(states)", False)]
+)
+def test_a_script_without_a_main_block_may_be_a_converter(here: Path, saved: str, beside: bool) -> None:
+    text = RENAMES.format(place="", saved=saved) + "half = torch.ones(1).to(torch.float16)\n"
+    report = check(here, {"convert.py": text, "move.py": CUDA}, select=["XLA802"], confidence="possible")
+    assert [f.aside for f in report.aside] == ["converters"] * beside
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -19,7 +19,7 @@ from xlamig.engine.host_notebooks import as_no_action
 from xlamig.engine.jobs import Analysed, AnalyseJob
 from xlamig.engine.kernel_files import kernel_files
 from xlamig.engine.load import Failure
-from xlamig.engine.lowered import Limit, for_cuda, kept_off, lower_inside, needs_gpu
+from xlamig.engine.lowered import Limit, for_cuda, kept_off, lower_inside, lower_loads, needs_gpu
 from xlamig.engine.session import Session, session_for
 from xlamig.engine.units import ATTENTION, with_units
 from xlamig.facts import ApiUse, ContextTag, ContextTags, Fact, Package, ToolEvent
@@ -83,6 +83,8 @@ def report_on(job: AnalyseJob, module: ir.Module | None) -> Analysed:
         findings = as_infos(findings, job.source.filename, job.gpu_only)
     if job.on_host:
         findings = as_no_action(findings, job.source.filename)
+    if job.beside == "converters":
+        findings = lower_loads(findings, job.source.filename)
     limits = dict(_limits(job, module, judged))
     if limits:
         findings = lower_inside(findings, job.source.filename, limits)

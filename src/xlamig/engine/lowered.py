@@ -9,6 +9,11 @@ from typing import NamedTuple
 from xlamig.engine.beside import is_inside
 from xlamig.findings import ABOUT_THE_RUN, Finding, Reason
 
+_LOADS = "XLA907"
+_ANYWHERE = (
+    "the script loads and saves a checkpoint and runs no model: it may as well run where the file fits"
+)
+
 
 class Limit(NamedTuple):
     """The condition on which a scope runs, as a message says it, and the reason."""
@@ -56,3 +61,13 @@ def lower_inside(
             reasons=(*finding.reasons, Reason(limit.why, filename, finding.place)),
             effort=replace(finding.effort, optional=True),
         )
+
+
+def lower_loads(findings: Iterable[Finding], filename: str) -> Iterator[Finding]:
+    """Yield the findings of a converter, those about the files that it loads as information."""
+    for finding in findings:
+        if finding.code == _LOADS and finding.severity != "info":
+            reasons = (*finding.reasons, Reason(_ANYWHERE, filename, finding.place))
+            effort = replace(finding.effort, optional=True)
+            finding = replace(finding, severity="info", reasons=reasons, effort=effort)
+        yield finding

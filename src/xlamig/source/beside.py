@@ -19,15 +19,17 @@ _BENCHMARK_FOLDERS = frozenset({"benchmark", "benchmarks", "benchmarking"})
 _BENCHMARK_NAME = re.compile(r"^bench(?:marks?)?(?:_|$)|_bench(?:marks?)?$", re.IGNORECASE)
 _TIMES = re.compile(r"perf_counter|\btime\.time\(|\bTimer\(|do_bench|utils\.benchmark|cuda\.Event\(")
 _SCRIPT = re.compile(r"^if __name__ ==", re.MULTILINE)
-_SAVES = re.compile(
-    r"\b(?:torch\.save|save_file|save_pretrained|save_model|save_checkpoint|save_state_dict)\("
-)
+_SAVERS = r"(?:torch\.save|save_file|save_pretrained|save_model|save_checkpoint|save_state_dict)\("
+_SAVES = re.compile(rf"\b{_SAVERS}")
+_SAVES_AT_TOP = re.compile(rf"^(?:\w+\.)*{_SAVERS}", re.MULTILINE)
+"""Matches what saves a file whenever the module is loaded: it is a script, whether it says so or not."""
 _LOADS = re.compile(
     r"\b(?:torch\.(?:jit\.)?load|load_file|safe_open|from_pretrained|load_state_dict|np\.load)\("
 )
 _WEIGHTS = re.compile(
     r"state_dict|checkpoint|ckpt|safetensors|merge_and_unload|save_pretrained", re.IGNORECASE
 )
+_MODEL_FILES = re.compile(r"\.pth\b|\w_model\b")
 _COMPUTES = re.compile(
     r"\boptim\.\w+\(|\bTrainer\(|\.backward\(|\.cuda\(|\.step\(|[\"']cuda|\bdevice *=(?! *[\"']?cpu)|\.to\("
     r"(?:self\.)?device|\.generate\("
@@ -75,10 +77,15 @@ def _is_benchmark(stem: str, folders: set[str], text: str) -> bool:
 def _is_converter(text: str) -> bool:
     """Return whether it is a script that loads and saves checkpoints, without model call, device or
     optimizer."""
-    if "__name__" not in text:  # most files: a pattern takes longer to say so
+    if "save" not in text:  # most files: a pattern takes longer to say so
         return False
-    wanted = (_SCRIPT, _SAVES, _LOADS, _WEIGHTS)
-    return all(pattern.search(text) for pattern in wanted) and not computes(text)
+    if "__name__" in text and _SCRIPT.search(text) and _SAVES.search(text):
+        converts = _WEIGHTS.search(text) is not None
+    elif _SAVES_AT_TOP.search(text):
+        converts = any(pattern.search(text) for pattern in (_WEIGHTS, _MODEL_FILES))
+    else:
+        return False
+    return converts and _LOADS.search(text) is not None and not computes(text)
 
 
 def computes(text: str) -> bool:

@@ -7,6 +7,7 @@ from functools import cache
 from itertools import pairwise
 from typing import NamedTuple
 
+from xlamig.flow.model.pickled import ALLOWS_OBJECTS, TRUSTS
 from xlamig.knowledge import values as table
 from xlamig.source.beside import is_exporter
 from xlamig.source.phrases import Phrases
@@ -35,6 +36,7 @@ _HABITS = {
         ("torch.save(",), re.compile(r"\A(?=(?s:.*)\btorch\.save\()(?s:.*)\.state_dict\(\)(?!\.items\()")
     ),
     "slurm": Phrases(("submitit", "srun", "sbatch"), re.compile(r"submitit|\b(?:srun|sbatch)\b")),
+    TRUSTS: ALLOWS_OBJECTS,
     "longest": Phrases(
         ("max",), re.compile(r"\bmax\((?:map\()?\W*(?:\w+\.)*\w*len|len\w*(?:\.\w+\(\))*\.a?max\(")
     ),
@@ -53,7 +55,8 @@ class Clues(NamedTuple):
     by names which it computes, all of them inside of the packages `within` where that is known, "" for its
     own; `quoted` are the pairs in its strings, `configured` the parts of the configuration that it makes
     objects of. `habits`: it masks or packs sequences, computes the longest of several lengths, converts
-    tensors to a type with a name ("types"), saves states by `torch.save`, or starts jobs by Slurm."""
+    tensors to a type with a name ("types"), saves states by `torch.save`, lets `torch.load` read objects,
+    or starts jobs by Slurm; for what it saves see Pickled."""
 
     trains: bool = False
     evaluates: bool = False

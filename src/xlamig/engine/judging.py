@@ -65,6 +65,7 @@ def report_on(job: AnalyseJob, module: ir.Module | None) -> Analysed:
                 job.source.filename,
                 job.switches,
                 job.kernels,
+                job.elsewhere,
             )
             facts = found.facts
             facts = [*facts, *device_setting_facts(module, job.source.text, dict(job.devices))]

@@ -90,6 +90,7 @@ def facts_of(
     filename: str = "",
     switches: Iterable[tuple[str, State]] = (),
     kernels: Iterable[tuple[int, str]] = (),
+    elsewhere: Iterable[str] = (),
 ) -> Facts:
     """The facts of one module, in source order.
 
@@ -98,7 +99,7 @@ def facts_of(
     steps and workers of loaders call (see ProjectIndex.callers), `texts` are modules whose functions may be
     run, `visit` is what other modules run of this one, `switches` are the options that have the same state
     in the whole project, `kernels` are the ends of the names of functions that are CUDA kernels, with the
-    file of each.
+    file of each, `elsewhere` are the habits of other modules of the program (see engine.clues).
     """
     from xlamig.flow.detectors.parts import sizes_of
     from xlamig.flow.detectors.walk import Walk
@@ -116,7 +117,9 @@ def facts_of(
     values.options.update(command_line_options(module, scopes, values))
     imported = any(interface.torch for interface in interfaces.values())
     torch = has_torch(text) or (imported and not of_another_framework(text))
-    analysis = Analysis(module, text, names, values, torch, filename, kernels=dict(kernels))
+    analysis = Analysis(
+        module, text, names, values, torch, filename, kernels=dict(kernels), elsewhere=tuple(elsewhere)
+    )
     if "cuda" in text:
         context |= {"cuda-program"}
     walk = Walk(module, scopes, analysis, context, callers, texts, visit)

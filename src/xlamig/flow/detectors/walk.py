@@ -15,8 +15,8 @@ from xlamig.flow.detectors.handover import Handovers
 from xlamig.flow.detectors.modes import over
 from xlamig.flow.detectors.narrowing import Narrowing, catches_more, guarded, of_old_api, of_optional_import
 from xlamig.flow.detectors.off_imports import OffImports
-from xlamig.flow.detectors.own_files import OwnFiles
 from xlamig.flow.detectors.parts import RawPart, parts_of
+from xlamig.flow.detectors.unpickled import LoadedFiles
 from xlamig.flow.interp.interpret import NOTHING_RUN, interpret
 from xlamig.flow.interp.loop_kinds import WITHOUT_GRADIENTS
 from xlamig.flow.interp.module_text import ModuleText
@@ -56,7 +56,7 @@ class Walk:
         recorder = self.interpretation.recorder
         self.detectors = Expressions(analysis, self.narrowing, scopes.methods, recorder.device_methods)
         self.off_imports = OffImports(module, analysis.text)
-        self.own_files = OwnFiles(scopes, analysis, recorder.proofs)
+        self.loaded_files = LoadedFiles(scopes, analysis, recorder.proofs)
         self._next_block = 0
         # Of each statement around: its block, and the place of what comes next there.
         self._following: list[tuple[ir.Block, int]] = []
@@ -86,7 +86,7 @@ class Walk:
         if isinstance(fact, Package):
             told = self.off_imports.proof(fact)
         elif fact.kind in _PROVED:
-            told = {**self.interpretation.recorder.proofs.get(fact.span, {}), **self.own_files.proof(fact)}
+            told = {**self.interpretation.recorder.proofs.get(fact.span, {}), **self.loaded_files.proof(fact)}
         return replace(fact, proofs={**fact.proofs, **told}) if told else fact
 
     @property

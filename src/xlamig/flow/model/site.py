@@ -109,6 +109,7 @@ class Analysis:
     has_torch: bool
     filename: str = ""
     kernels: Mapping[int, str] = field(default_factory=dict)  # see facts_of
+    elsewhere: tuple[str, ...] = ()  # see facts_of
     receivers: dict[tuple[Scope, str, str], str | None] = field(default_factory=dict)
     guards: dict[tuple[ir.Expr, Scope, bool], tuple[Guard, ...]] = field(default_factory=dict)
 

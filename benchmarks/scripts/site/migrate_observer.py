@@ -84,6 +84,19 @@ def watch_autocast(chance: Chance) -> None:
     torch.amp.autocast_mode.autocast.__init__ = made
 
 
+def watch_scaler(observer: Observer) -> None:
+    """Note the loss before a scaler multiplies it: no scaler is enabled on XLA in what is fixed."""
+    scale = torch.amp.GradScaler.scale
+
+    def scaled(self: Any, outputs: Any) -> Any:
+        observer.loss(outputs)
+        result = scale(self, outputs)
+        observer.scaled = result
+        return result
+
+    torch.amp.GradScaler.scale = scaled
+
+
 def _on_the_host(func: Any, args: Any, kwargs: Any) -> Any:
     given = next(value for value in (*args, *kwargs.values()) if is_xla(value))
     device = given.device if isinstance(given, torch.Tensor) else given
@@ -122,6 +135,7 @@ class Observer:
         self.steps: list[dict[str, float]] = []
         self.error: dict[str, Any] | None = None
         self.optimizer: optimizer.Optimizer | None = None  # the first to step: its updates count
+        self.scaled: Any = None  # a loss that is noted already
 
     def loss(self, tensors: Any) -> None:
         if isinstance(tensors, torch.Tensor) and tensors.numel() == 1 and len(self.losses) < MOST_LOSSES:
@@ -196,10 +210,13 @@ def install(out: Path, most: int, controlled: bool) -> Observer:
     chance = Chance(controlled)
     observer = Observer(out, most, chance)
     watch_autocast(chance)
+    watch_scaler(observer)
     backward = torch.autograd.backward
 
     def watched(tensors: Any, *args: Any, **kwargs: Any) -> Any:
-        observer.loss(tensors)
+        if tensors is not observer.scaled:
+            observer.loss(tensors)
+        observer.scaled = None
         return backward(tensors, *args, **kwargs)
 
     torch.autograd.backward = watched

@@ -42,6 +42,14 @@ def fixed(code: str, *grades: Applicability) -> list[str]:
             ["return default_device()"],
         ),
         (
+            f"d = torch.device('cuda') if args.gpu and {AVAILABLE} else torch.device('cpu')\n",
+            ["d = default_device() if args.gpu else torch.device('cpu')"],
+        ),
+        (
+            f"d = torch.device('cpu') if not (args.gpu and {AVAILABLE}) else torch.device('cuda')\n",
+            ["d = default_device() if args.gpu else torch.device('cpu')"],
+        ),
+        (
             f"d = 'cpu'\nif {AVAILABLE}:\n    print(1)\n    d = 'cuda'\n",
             ["d = default_device().type"],
         ),

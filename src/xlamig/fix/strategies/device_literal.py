@@ -8,6 +8,7 @@ from xlamig.fix.context import Draft, FixContext, FixDeclined, Options
 from xlamig.fix.device import device_expression, index_of, is_default_device
 from xlamig.fix.scopes import path_to
 
+_CPU = ('device("cpu")', "device('cpu')")
 _TAKE_ANY_DEVICE = {"to", "device", "factory", "torch.device"}
 
 
@@ -36,11 +37,11 @@ def replace_by_device(
         return None  # a comment would go
     as_text = call is None and not device_expected
     device = device_expression(context, fact, place, index, from_scope=not as_text)
-    if device is None or (rest and call is None and not as_text):
+    cpu = _cpu_text(context, call, fact.span, as_text) if rest else ""
+    if device is None or cpu is None:
         return None
     text = device_text(device.text, index) if as_text else device.text
     if rest:
-        cpu = f'{context.text_of(call.func)}("cpu")' if call else '"cpu"'
         text = f"{text} if {rest} else {cpu}"
         if context.source.text[place[1] : place[1] + 1] in (".", "["):
             text = f"({text})"
@@ -49,6 +50,20 @@ def replace_by_device(
         (*device.edits, context.edit(*place, text)),
         device.creates,
     )
+
+
+def _cpu_text(context: FixContext, call: ir.Call | None, span: Span, as_text: bool) -> str | None:
+    """Return the CPU as the place writes it: in the `torch.device()` around it, as a string, or as the
+    other branch of a choice between two devices; None if that is none that is known."""
+    if call is not None:
+        return f'{context.text_of(call.func)}("cpu")'
+    if as_text:
+        return '"cpu"'
+    match path_to(context.module, *span)[-1]:
+        case ir.IfExp(body=body, orelse=orelse):
+            sides = [context.text_of(side) for side in (orelse, body)]
+            return next((side for side in sides if side.endswith(_CPU)), None)
+    return None
 
 
 def device_text(device: str, index: str) -> str:

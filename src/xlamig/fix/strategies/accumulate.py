@@ -135,9 +135,15 @@ def _starts_as_entry(owner: ir.Node, loop: Loop, name: str, key: str) -> bool:
 
 
 def _read_of(statement: ir.Stmt | None) -> ir.Call | None:
-    """The `.item()` in `total += t.item()`, also with a factor on either side."""
+    """The `.item()` in `total += t.item()`, also with a factor on either side, or to a power."""
     value = statement.value if isinstance(statement, ir.AugAssign) and statement.op in ("+", "+=") else None
-    sides = (value.left, value.right) if isinstance(value, ir.Binary) and value.op == "*" else (value,)
+    match value:
+        case ir.Binary(op="*"):
+            sides: tuple[ir.Expr | None, ...] = (value.left, value.right)
+        case ir.Binary(op="**", right=ir.Const(value=int() | float())):
+            sides = (value.left,)
+        case _:
+            sides = (value,)
     found = [
         s
         for s in sides
@@ -180,7 +186,21 @@ def _boundary(fact: HostRead, context: FixContext, loop: Loop) -> Draft | None:
         match node:
             case ir.Call(func=ir.Attribute(attr=called) | ir.Name(id=called)) if called in _BOUNDARIES:
                 return Draft("")
+    if _reads_gradients(loop):
+        return Draft("")  # of one step, which stays one graph
     trains = any(is_backward(n) for n in ir.walk(loop)) or fact.loop == "training"
     if trains or not ends_each_round(loop):
         return None
     return boundary_after(fact, context, loop.body[-1])
+
+
+def _reads_gradients(loop: Loop) -> bool:
+    """Return whether the loop only goes through the gradients of parameters, whose number is fixed."""
+    if not isinstance(loop, ir.For):
+        return False
+    names = {n.id for n in ir.walk(loop.target) if isinstance(n, ir.Name)}
+    gradients = (n.value for n in ir.walk(loop) if isinstance(n, ir.Attribute) and n.attr == "grad")
+    own = any(isinstance(value, ir.Name) and value.id in names for value in gradients)
+    inside = [n for s in loop.body for n in ir.walk(s)]
+    methods = all(isinstance(n.func, ir.Attribute) for n in inside if isinstance(n, ir.Call))
+    return own and methods and not any(isinstance(n, Loop) for n in inside)

@@ -205,3 +205,22 @@ def test_one_helper_for_packages_of_one_root(tmp_path: Path, monkeypatch: pytest
     assert len(made) == 1
     starts(tmp_path, "example.py")
     starts(tmp_path, "train.py")
+
+
+@pytest.mark.parametrize("init", ["", '"""Parts."""\n', "import torch\n", "from core.net import pick\n"])
+def test_scripts_beside_a_package_share_its_helper(
+    init: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The package's modules are loaded by relative imports: nothing says that the root serves them."""
+    inner = f"from .part import other\n{LIBRARY}"
+    files = {
+        "core/__init__.py": init,
+        "core/net.py": inner,
+        "core/part.py": "import torch\n\n\ndef other():\n    return torch.ones(1)\n",
+        **{f"core/{name}.py": inner for name in ("loss", "data", "step")},
+        **{f"{name}.py": SCRIPT for name in ("train", "test", "demo")},
+    }
+    shares = "import" not in init
+    assert fix(tmp_path, files, monkeypatch) == ({"core/xla_compat.py"} if shares else set())
+    assert ("from core.xla_compat import" in reads(tmp_path, "train.py")) is shares
+    starts(tmp_path, "train.py")

@@ -21,7 +21,7 @@ from xlamig.flow.model.absolute_imports import AbsoluteImports
 
 class Way(NamedTuple):
     """A file is loaded from import root `root` as module `name`, "" where it is run by its path.
-    `launched` says that `root` itself is on the import path, not only a package that lies in it."""
+    `launched`: `root` itself is on the import path, not only a package that lies in it."""
 
     root: Path
     name: str
@@ -55,16 +55,21 @@ class Layout:
 
     def homes(self) -> dict[Path, Scope]:
         """The scope that each file imports the helper from; files without one define what they need."""
-        reached = {path: self._scopes(path, ways) for path, ways in self._ways().items()}
+        loaded = self._ways()
+        reached = {path: self._scopes(path, ways) for path, ways in loaded.items()}
         users = {path: scopes for path, scopes in reached.items() if self.files[path].uses_torch and scopes}
         chosen = list(self._cover(users))
         worth = [scope for scope, count in chosen if self._deserves_helper(scope, count, len(chosen))]
         kept = list(self._one_per_root(worth))
-        return {
-            path: next(scope for scope in kept if scope in scopes)
-            for path, scopes in reached.items()
-            if any(scope in scopes for scope in kept)
-        }
+        homes = {path: next((s for s in kept if s in scopes), None) for path, scopes in reached.items()}
+        for path in users:  # a script beside a package uses the helper in there
+            homes[path] = homes[path] or next((s for s in kept if self._lies_beside(s, loaded[path])), None)
+        return {path: scope for path, scope in homes.items() if scope is not None}
+
+    def _lies_beside(self, scope: Scope, ways: set[Way]) -> bool:
+        """Return whether the scope is a package, next to what is started, whose import does nothing."""
+        bare = self.files.get(scope.folder / "__init__.py") == ProjectFile(AbsoluteImports())
+        return bare and bool(ways) and all(way.launched and way.root == scope.folder.parent for way in ways)
 
     def _cover(self, users: Mapping[Path, frozenset[Scope]]) -> Iterator[tuple[Scope, int]]:
         """The fewest scopes that reach all users, found greedily; existing helpers first."""

@@ -307,3 +307,19 @@ CONVERTS_BY_HELPERS = CONVERTS.replace(
 def test_a_converter_calls_nothing_that_computes(here: Path, helpers: str, expected: bool) -> None:
     report = check(here, {"convert.py": CONVERTS_BY_HELPERS, "helpers.py": f"import torch\n\n{helpers}"})
     assert any(f.aside == "converters" for f in report.aside) is expected
+
+
+def test_a_test_that_is_named_besides_its_folder_is_a_program(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = "import torch\n\n\ndef test_run():\n    torch.ones(1).cuda()\n"
+    for name in ("net.py", "tests/test_run.py", "tests/test_other.py"):
+        Path(name).parent.mkdir(exist_ok=True)
+        Path(name).write_text(text)
+    options = engine.Options(isolated=True, jobs=1, cache=False)
+    shown = {
+        paths: {f.filename for f in engine.check(list(map(Path, paths)), options).findings}
+        for paths in [(".",), (".", "tests/test_run.py"), ("net.py", "tests/test_run.py")]
+    }
+    assert list(shown.values()) == [{"net.py"}, {"net.py", "tests/test_run.py"}, {"net.py"}]

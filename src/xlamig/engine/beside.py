@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from xlamig.config.settings import Settings
 from xlamig.engine.source import Source
@@ -20,19 +21,32 @@ _FUNCTION = r"^(?:async )?def {}\(.*?(?=^[^\s)]|\Z)"
 _BLOCK = re.MULTILINE | re.DOTALL
 
 
-def asides_of(sources: Collection[Source], index: ProjectIndex) -> Mapping[str, Aside]:
+def asides_of(
+    sources: Collection[Source], index: ProjectIndex, paths: Sequence[Path] = ()
+) -> Mapping[str, Aside]:
     """Return the files that say themselves that they are beside the program; a converter calls no function
-    of another file that computes."""
+    of another file that computes. A file that `paths` name besides the folder around it is no test."""
+    asked = _named_besides_folder(paths)
     named = (
         (source, aside_of(source.file.name, source.source.text, source.source.kind)) for source in sources
     )
-    found = [(source, aside) for source, aside in named if aside]
+    found = [
+        (source, aside)
+        for source, aside in named
+        if aside and (aside != "tests" or source.file.path not in asked)
+    ]
     modules = {source.module: source for source in sources}
     return {
         source.file.name: aside
         for source, aside in found
         if aside != "converters" or not any(map(computes, _texts_called(source, modules, index)))
     }
+
+
+def _named_besides_folder(paths: Sequence[Path]) -> frozenset[Path]:
+    whole = [path.resolve() for path in paths]
+    folders = [path for path in whole if path.is_dir()]
+    return frozenset(path for path in whole if any(folder in path.parents for folder in folders))
 
 
 def _texts_called(source: Source, modules: Mapping[str, Source], index: ProjectIndex) -> Iterator[str]:

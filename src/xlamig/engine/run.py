@@ -134,7 +134,7 @@ class Run:
             {name: s.loaded.native for name, s in self.sources.items() if s.loaded and s.loaded.native},
             [(name, s.source.text) for name, s in self.sources.items() if s.source.kind is None],
         )
-        asides = asides_of(sources, index)
+        asides = asides_of(sources, index, self.paths)
         beside = files_beside(sources, index, asides)
         public = published_files(sources)
         switches = switches_of(sources, asides, answers.switches, cache, public) if self._complete else None

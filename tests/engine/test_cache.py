@@ -385,6 +385,7 @@ CHANGED: dict[str, Any] = {
     "switches": (("use_x", "off"),),
     "devices": (("device", "conf.yaml"),),
     "elsewhere": ("masks",),
+    "starts_early": True,
     "kernels": ((3, "a.cu"),),
 }
 

@@ -35,6 +35,13 @@ _HABITS = {
     "saves": Phrases(
         ("torch.save(",), re.compile(r"\A(?=(?s:.*)\btorch\.save\()(?s:.*)\.state_dict\(\)(?!\.items\()")
     ),
+    "launches": Phrases(
+        ("spawn", "process", "Process", "launch", "accelerate", "lightning", "deepspeed", "ray", "submitit"),
+        re.compile(
+            r"spawn|init_process_group|multiprocessing|\bProcess\(|[Ll]aunch|\bimport ray\b"
+            r"|\b(?:accelerate|lightning|pytorch_lightning|deepspeed|submitit)\b"
+        ),
+    ),
     "slurm": Phrases(("submitit", "srun", "sbatch"), re.compile(r"submitit|\b(?:srun|sbatch)\b")),
     TRUSTS: ALLOWS_OBJECTS,
     "longest": Phrases(
@@ -56,7 +63,7 @@ class Clues(NamedTuple):
     own; `quoted` are the pairs in its strings, `configured` the parts of the configuration that it makes
     objects of. `habits`: it masks or packs sequences, computes the longest of several lengths, converts
     tensors to a type with a name ("types"), saves states by `torch.save`, lets `torch.load` read objects,
-    or starts jobs by Slurm; for what it saves see Pickled."""
+    "launches" processes, or starts jobs by Slurm; for what it saves see Pickled."""
 
     trains: bool = False
     evaluates: bool = False

@@ -53,6 +53,7 @@ class AnalyseJob:
     switches: tuple[tuple[str, State], ...] = ()  # of the options that it tests, those that nothing changes
     devices: tuple[tuple[str, str], ...] = ()  # settings that are CUDA devices in a file, see device_settings
     elsewhere: tuple[str, ...] = ()  # the habits of other files of its programs, see Clues
+    starts_early: bool = False  # a module of a package that may choose a device when it is imported
 
     def key(self, loaded: str, seals: str, session: str) -> str:
         """The key of the result. The key of the first stage says what the tree and the native summary are,

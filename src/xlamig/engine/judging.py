@@ -229,4 +229,5 @@ def _fix_context(job: AnalyseJob, module: ir.Module | None) -> FixContext:
         job.exposes,
         job.unread,
         job.elsewhere,
+        job.starts_early,
     )

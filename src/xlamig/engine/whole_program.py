@@ -17,6 +17,7 @@ from xlamig.engine.source import Source
 from xlamig.engine.switches import is_tried_out
 from xlamig.engine.unmentioned import NONE_UNREACHED, Unreached
 from xlamig.engine.unread import unread_in_program
+from xlamig.engine.unused import is_script
 from xlamig.findings import Aside
 from xlamig.fix.folders import Folders
 from xlamig.fix.scope import Scope
@@ -96,6 +97,7 @@ class WholeProgram:
             self._switches(source, loaded),
             settings_in(text.text, self.devices),
             self._elsewhere(source, text),
+            self._starts_early(source),
         )
 
     def with_edits(self, edited: Iterable[Source]) -> WholeProgram:
@@ -188,6 +190,18 @@ class WholeProgram:
             return ()
         others = (self.modules[name] for name in self.index.programs_with(source.module) - {source.module})
         return tuple(sorted({clue for one in others if one.loaded for clue in one.loaded.clues.habits}))
+
+    def _starts_early(self, source: Source) -> bool:
+        """Return whether a device may be chosen while a module of a package is imported: only scripts of the
+        project import it, and none of their modules starts processes."""
+        package = self.folders.top_package(source.file.path)
+        if package is None or self.folders.installs(package.parent) or "cuda" not in source.source.text:
+            return False
+        importers = map(self.modules.get, self.index.importers_of(source.module))
+        if not any(is_script(one) for one in importers if one is not None):
+            return False
+        program = [self.modules[name] for name in self.index.programs_with(source.module)]
+        return all(one.loaded and "launches" not in one.loaded.clues.habits for one in program)
 
     # ------------------------------------------------------------------ digests
 

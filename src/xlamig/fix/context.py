@@ -21,7 +21,8 @@ class FixContext:
     is where it imports the helper from, None where it has to do without; `exposes` are the places that
     raise once the program chooses XLA; `unread` is a file of the program that was not read; `elsewhere`
     says what its other files do, where a fix may ask: "masks" and "packs" padded sequences, computes the
-    "longest" of several lengths, converts to named "types"."""
+    "longest" of several lengths, converts to named "types". `starts_early`: only scripts that start no
+    processes import the module, so that it may choose a device while it is imported."""
 
     source: SourceText
     module: ir.Module
@@ -32,6 +33,7 @@ class FixContext:
     exposes: tuple[str, ...] = ()
     unread: str = ""
     elsewhere: tuple[str, ...] = ()
+    starts_early: bool = False
 
     def text(self, span: Span) -> str:
         return self.source.text[span[0] : span[1]]

@@ -73,14 +73,16 @@ def _device_of_import(imported: Imported | None, form: str) -> Expression | None
 
 
 def may_decide_here(context: FixContext, place: Span) -> bool:
-    """A device is decided when code runs; at import only a script does that, also in a class body."""
+    """A device is decided when code runs; at import only a script does that, or what it imports, also in a
+    class body."""
     around = [n for n in path_to(context.module, *place) if (n.start, n.end) != place]
     if any(isinstance(node, ir.FString) for node in around):
         return False
     if not runs_at_import(context.module, *place):
         return True
     is_default = any(isinstance(node, Function) for node in around)
-    return not is_default and (context.package_root is None or starts_program(context.module))
+    is_library = context.package_root is not None and not context.starts_early
+    return not is_default and (not is_library or starts_program(context.module))
 
 
 def _helper(context: FixContext, place: Span, index: str) -> Expression | None:

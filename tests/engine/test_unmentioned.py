@@ -92,7 +92,7 @@ def test_counts_what_a_registry_holds_under_a_name_that_nothing_asks_for(tmp_pat
         ({"net.py": NET.replace("def build", "@NETS.register()\ndef build") + "f(type='build')\n"}, [9]),
         ({"net.py": NET.replace("class Net", "@register\nclass Net")}, [7]),
         ({"net.py": NET.replace("class Net", "@NETS.register()\nclass Net")}, [7]),
-        ({"net.py": NET.replace("(torch.nn.Module)", "(pl.LightningModule)")}, [6]),
+        ({"net.py": NET.replace("(torch.nn.Module)", "(lib.Base)")}, [6]),
         ({"a.yaml": "target: net.build\n"}, [8]),
         ({"README.md": "Call `net.sample(x)`\n"}, [6]),
         ({"train.py": TRAIN + "    # Net().sample(1)\n"}, [6]),
@@ -295,3 +295,79 @@ def test_torch_has_to_be_given_a_class_derived_from_its_function(tmp_path: Path)
 )
 def test_a_class_that_may_be_found_is_listed(tmp_path: Path, files: dict[str, str]) -> None:
     assert 12 in rows(check(tmp_path, {"net.py": NET + KERNEL, **files}))
+
+
+@pytest.mark.parametrize(
+    ("base", "decorator", "listed"),
+    [
+        ("transformers.PreTrainedModel", "", []),
+        ("transformers.BertPreTrainedModel", "@add_start_docstrings('Uses several devices.')\n", []),
+        ("pytorch_lightning.LightningModule", "", []),
+        ("torch.nn.Linear", "", []),
+        ("elsewhere.Base", "", [7]),  # may call any method
+        ("torch.nn.Module", "@offered\n", [8]),  # the decorator may keep the class
+    ],
+)
+def test_methods_that_a_librarys_class_does_not_call(
+    tmp_path: Path, base: str, decorator: str, listed: list[int]
+) -> None:
+    package = base.rpartition(".")[0]
+    net = f"import {package}\nimport torch\n{decorator}class Net({base}):\n"
+    net += "    def forward(self, x):\n        return x\n"
+    net += "    def spread(self, x):\n        return x.cuda()\n"
+    assert rows(check(tmp_path, {"net.py": net})) == listed
+
+
+@pytest.mark.parametrize(
+    "method", ["prepare_inputs_for_generation", "_reorder", "training_step", "on_fit_start"]
+)
+def test_hooks_of_a_librarys_class(tmp_path: Path, method: str) -> None:
+    base = "LightningModule" if method in ("training_step", "on_fit_start") else "PreTrainedModel"
+    net = f"import lib\nimport torch\nclass Net(lib.{base}):\n    def forward(self, x):\n        return x\n"
+    net += f"    def {method}(self, x):\n        return x.cuda()\n"
+    assert rows(check(tmp_path, {"net.py": net})) == [7]
+
+
+PUBLISHED = "from setuptools import setup\nsetup(name='net', author='A')\n"
+USED = NET + "def _made(x):\n    return x.cuda()\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "listed"),
+    [
+        (USED, [6, 8]),
+        (USED + "def make(x):\n    return _made(x)\n", [6, 8, 10]),  # users may call what does
+        (USED + "class _Kept:\n    def one(self, x):\n        return x.cuda()\n", [6, 8]),
+    ],
+)
+def test_what_is_private_in_a_package_for_others(tmp_path: Path, text: str, listed: list[int]) -> None:
+    assert rows(check(tmp_path, {"net.py": text, "setup.py": PUBLISHED})) == listed
+
+
+SPREAD = """import torch
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.model_parallel = False
+    def parallelize(self):
+        self.model_parallel = True
+    def forward(self, x):
+        if self.model_parallel:
+            x = x.cuda()
+        return x
+"""
+
+
+@pytest.mark.parametrize(
+    ("train", "severities"),
+    [
+        (TRAIN, ["info"]),
+        (TRAIN.replace("Net()(", "net = Net()\n    net.parallelize()\n    net("), ["error"]),
+        (TRAIN + "    # net.parallelize()\n", ["error"]),
+        (TRAIN.replace("Net()(", "net = Net()\n    net.model_parallel = True\n    net("), ["error"]),
+        (TRAIN + "def never():\n    Net().parallelize()\n", ["info"]),
+    ],
+)
+def test_what_only_idle_methods_assign_is_no_value(tmp_path: Path, train: str, severities: list[str]) -> None:
+    report = check(tmp_path, {"net.py": SPREAD, "train.py": train})
+    assert [f.severity for f in report.findings if f.filename.endswith("net.py")] == severities

@@ -119,7 +119,7 @@ def load(job: LoadJob) -> Loaded:
         uses=summary.uses,
         given=Packed(summary.given),
         tested=summary.given.tested,
-        assigned=tuple(summary.given.values),
+        assigned=tuple(summary.given.in_reach().values),
         mentions=Packed(summary.mentions),
         clues=clues,
     )

@@ -30,4 +30,5 @@ class Answers:
     """They hold as long as the folders around the program are the same."""
 
     switches: Remembered[Mapping[str, State]] = field(default_factory=Remembered)
+    reached_switches: Remembered[Mapping[str, State]] = field(default_factory=Remembered)
     unread: Remembered[dict[str, str]] = field(default_factory=Remembered)

@@ -32,14 +32,13 @@ from xlamig.engine.memory import Memory
 from xlamig.engine.options import Options, caught
 from xlamig.engine.program import ProgramIndex, once_in_program, own_packages
 from xlamig.engine.progress import Progress
+from xlamig.engine.reached import states_and_reach
 from xlamig.engine.reader import Reader
 from xlamig.engine.remembered import Answers
 from xlamig.engine.session import look_again
 from xlamig.engine.source import Source
-from xlamig.engine.switches import switches_of
-from xlamig.engine.unmentioned import NONE_UNREACHED, unreached_scopes
+from xlamig.engine.unmentioned import NONE_UNREACHED
 from xlamig.engine.unread import unread_files
-from xlamig.engine.unused import published_files
 from xlamig.engine.whole_program import WholeProgram
 from xlamig.findings import FileReport, Report, RuleError, SkippedFile
 from xlamig.flow import ProjectIndex
@@ -136,8 +135,8 @@ class Run:
         )
         asides = asides_of(sources, index, self.paths)
         beside = files_beside(sources, index, asides)
-        public = published_files(sources)
-        switches = switches_of(sources, asides, answers.switches, cache, public) if self._complete else None
+        states = states_and_reach(sources, index, asides, beside, answers, cache) if self._complete else None
+        switches, unreached = states or (None, NONE_UNREACHED)
         program = WholeProgram(
             index,
             natives,
@@ -150,7 +149,7 @@ class Run:
             gpu_only_files(sources, index, beside),
             host_notebooks(sources, index) if self._complete else frozenset(),
             switches,
-            NONE_UNREACHED if switches is None else unreached_scopes(sources, index, beside, switches, cache),
+            unreached,
             device_settings(sources),
             seals=memory.seals if memory else {},
         )

@@ -59,29 +59,34 @@ _WORKS = re.compile(
 _COMMENT = re.compile(r"^[ \t]*(?:#|//).*$", re.MULTILINE)
 
 
+NONE_IDLE: Mapping[str, Collection[str]] = {}
+
+
 def switches_of(
     sources: Iterable[Source],
     asides: Mapping[str, Aside],
     known: Remembered[Mapping[str, State]],
     cache: Cache,
     published: Collection[str] = (),
+    idle: Mapping[str, Collection[str]] = NONE_IDLE,
 ) -> Mapping[str, State]:
     """Return the states of the options that the files of a run give values to; what tests do is not
-    counted. Who is not seen may call the functions of `published` files."""
+    counted, nor what `idle` functions and classes assign, by file. Who is not seen may call the functions of
+    `published` files."""
     sources = list(sources)
     own = [source for source in sources if asides.get(source.file.name) != "tests"]
     clues = [source.loaded.clues for source in sources if source.loaded]
     evaluates = any(clue.evaluates for clue in clues) and not any(clue.trains for clue in clues)
     texts = [(source.file.path, _seal(source) or source.source.text) for source in own]
     by_slurm = bool(published) or any("slurm" in clue.habits for clue in clues)
-    question = (evaluates, by_slurm, texts, sorted(published))
+    question = (evaluates, by_slurm, texts, sorted(published), sorted(idle.items()))
 
     def find() -> Mapping[str, State]:
         beside = list(texts_beside(own))
         key = digest("switches", question, beside)
         found: Mapping[str, State] | None = cache.get_many([key]).get(key)
         if found is None:
-            found = _find_switches(own, evaluates, by_slurm, beside, published).states()
+            found = _find_switches(own, evaluates, by_slurm, beside, published, idle).states()
             cache.put_many({key: found})
         return found
 
@@ -93,17 +98,25 @@ def _seal(source: Source) -> str:
 
 
 def _find_switches(
-    sources: list[Source], evaluates: bool, by_slurm: bool, beside: list[str], published: Collection[str]
+    sources: list[Source],
+    evaluates: bool,
+    by_slurm: bool,
+    beside: list[str],
+    published: Collection[str],
+    idle: Mapping[str, Collection[str]],
 ) -> Switches:
     unread = (s.source.text for s in sources if not _given(s) and s.source.kind != "native")
     texts = [*(_COMMENT.sub("", text) for text in unread), *beside]
     made = frozenset(path.rpartition(".")[2] for text in texts for path in _MADE.findall(text))
-    modules = (
-        (source.module, _published(given) if source.file.name in published else given)
-        for source in sources
-        if (given := _given(source))
-    )
-    switches = Switches(modules, evaluates, made)
+    modules = []
+    left = set[str]()
+    for source in sources:
+        if given := _given(source):
+            scopes = idle.get(source.file.name, ())
+            left |= given.assigned_in(scopes)
+            reached = given.in_reach(scopes)
+            modules.append((source.module, _published(reached) if source.file.name in published else reached))
+    switches = Switches(modules, evaluates, made, left)
     if variables := [key for key in switches.tested if variable_in(key).startswith(_OF_SLURM)]:
         every = (*(s.source.text for s in sources if not _given(s)), *beside)
         if not by_slurm and not any(map(_SLURM.search, every)):

@@ -40,8 +40,8 @@ def unreached_scopes(
     cache: Cache,
 ) -> Unreached:
     """Return what nothing runs, for options with the states of `switches`; nothing where no script runs what
-    there is. The users of a package that can be installed may call anything and set any option: in it only
-    what waits for CUDA is off."""
+    there is. The users of a package that can be installed may call what is public and set any option: in it
+    only what waits for CUDA is off."""
     every = list(sources)
     python = [s for s in every if s.source.kind is None and s.loaded and s.loaded.interface]
     tried = {s.file.name for s in python if is_tried_out(s.source.text, s.module in index.import_depths)}
@@ -80,12 +80,12 @@ def _find_unreached(
     referring = Referring(index, modules, roots.__contains__, finds_modules)
     reach = Reach(mentions, roots.__contains__, referring, _is_off(switches, modules))
     waits = Reach(mentions if installed else (), roots.__contains__, referring, _is_off({}, modules))
-    if not any(reach.unmentioned(listed)) and not reach.unreached() and not waits.unreached():
+    if not any(reach.unmentioned(listed, installed)) and not reach.unreached() and not waits.unreached():
         return NONE_UNREACHED
     words = (word for text in texts for word in _WORD.findall(text))
     named = frozenset(words).union(*(one.commented for _, one in mentions))
     unused: dict[str, list[str]] = {}
-    for name, one in reach.unmentioned(listed, named):
+    for name, one in reach.unmentioned(listed, installed, named):
         unused.setdefault(name, []).append(one.scope)
     off: dict[str, list[tuple[str, str]]] = {}
     for found, files in ((reach, listed), (waits, installed)):

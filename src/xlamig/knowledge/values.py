@@ -55,6 +55,16 @@ def called_by(base: str) -> tuple[str, ...]:
     return tuple(next(found, ()))
 
 
+@cache
+def leaves_alone(base: str, method: str) -> bool:
+    """Return whether a library never calls a method of this name on what derives from its class, whose last
+    name is `base`; False for "" and where the table does not know the class."""
+    if not method or method.startswith("_"):
+        return False
+    hooks = (names for pattern, names in _document()["hooks"].items() if _glob(pattern).match(base))
+    return any(method not in names for names in hooks)
+
+
 def step_function(name: str) -> tuple[int, str] | None:
     """Return the position and the name of the argument that an object of class `name` calls every step."""
     found = _document()["step-functions"].get(name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 
 from xlamig.flow.model.closure import closure
-from xlamig.flow.model.given import MOST_STARRED, PASSED_ON, Calls, Parameter
+from xlamig.flow.model.given_calls import MOST_STARRED, PASSED_ON, Calls, Parameter
 from xlamig.flow.model.option_codes import ANY, STAR, Codes, parameter_key
 
 _END = parameter_key("", STAR)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
 from xlamig import ir
@@ -12,6 +12,7 @@ from xlamig.flow.model.callees import HANDED, callee_of, named_in
 from xlamig.flow.model.cuda_questions import asks_availability
 from xlamig.flow.model.decorators import is_plain
 from xlamig.flow.model.destinations import destination
+from xlamig.flow.model.given_calls import MOST_STARRED, PASSED_ON, STARRED, Calls, Parameter, join_calls
 from xlamig.flow.model.kept import kept_in
 from xlamig.flow.model.option_codes import (
     ANY,
@@ -37,13 +38,6 @@ from xlamig.flow.model.option_codes import (
 )
 from xlamig.flow.model.scopes import Scope, ScopeTable, path_of
 
-STARRED = "**"
-"""The keyword, as it were, of a mapping whose keywords are not known."""
-
-PASSED_ON = "*"
-"""The keyword, as it were, of the positions that a function passes on."""
-MOST_STARRED = 20  # parameters that `*args` may fill
-
 _SETS = re.compile(r"^(?:enable|set|use|activate|turn_on|supports)_(\w+)$|^(\w+)_(?:enable|enabled|on)$")
 _FLAGS = {"store_true": OFF, "store_false": ON}
 _DEFINES = frozenset({"add_argument", "option", "Option", "add_option"})
@@ -51,34 +45,13 @@ _NONE: Codes = frozenset()
 _CALLS_ONCE = frozenset({"partial", "checkpoint", "isinstance", "issubclass"})
 
 
-class Parameter(NamedTuple):
-    """A parameter of a function: where a position stands for it, -1 for none, and the code of its default, ""
-    if it has none."""
-
-    name: str
-    position: int
-    default: str
-
-
-class Calls(NamedTuple):
-    """All calls of a name: the codes by position and by keyword, and of each call how many positions it fills
-    and which keywords it gives."""
-
-    positional: tuple[Codes, ...]
-    keywords: Mapping[str, Codes]
-    filled: frozenset[tuple[int, frozenset[str]]]
-
-    def fill(self, position: int, name: str) -> bool:
-        """Return whether every call gives a value to a parameter."""
-        return all(0 <= position < count or name in keywords for count, keywords in self.filled)
-
-
 class Given(NamedTuple):
     """The values that a module gives, by the key of the option; its calls and parameters, by function; the
     bases of its classes, coded like calls; the keys of the options that its tests ask for; the names that it
     hands to calls, which may be functions; the names of its functions and classes, those at its top and the
     `inner`; and the functions that are `kept` as values or decorated, which may be called unseen, with the
-    keys of the entries that they may be called with."""
+    keys of the entries that they may be called with. `assigned` are the values that functions give to what
+    they assign, by their scope: they count only if the function runs."""
 
     values: Mapping[str, Codes]
     calls: Mapping[str, Calls]
@@ -88,10 +61,27 @@ class Given(NamedTuple):
     handed: Codes
     own: Codes
     inner: Codes
-    kept: Codes = frozenset()
+    kept: Codes
+    assigned: Mapping[str, Mapping[str, Codes]]
+
+    def in_reach(self, idle: Collection[str] = ()) -> Given:
+        """Return the same with all values that count; `idle` are the scopes of what nothing runs."""
+        values = {key: set(codes) for key, codes in self.values.items()}
+        for scope, assigned in self.assigned.items():
+            if not _is_in(scope, idle):
+                for key, codes in assigned.items():
+                    values.setdefault(key, set()).update(codes)
+        found = {key: frozenset(codes) for key, codes in values.items()}
+        return self._replace(values=found, assigned={})
+
+    def assigned_in(self, scopes: Collection[str]) -> frozenset[str]:
+        """Return the keys of what these scopes assign to."""
+        found = (assigned for scope, assigned in self.assigned.items() if _is_in(scope, scopes))
+        return frozenset().union(*found)
 
 
-NOTHING_GIVEN = Given({}, {}, {}, {}, frozenset(), frozenset(), frozenset(), frozenset())
+def _is_in(scope: str, scopes: Collection[str]) -> bool:
+    return any(scope == one or scope.startswith(f"{one}.") for one in scopes)
 
 
 def given_in(statement: ir.Stmt, scopes: ScopeTable) -> Given:
@@ -119,6 +109,7 @@ class _Collector:
         self.own: set[str] = set()
         self.inner: set[str] = set()
         self.kept: set[str] = set()
+        self.assigned: dict[str, dict[str, Codes]] = {}
 
     def collect(self, statement: ir.Stmt) -> Given:
         waiting: list[tuple[ir.Node, Scope]] = [(statement, self.scopes.module)]
@@ -141,6 +132,7 @@ class _Collector:
             frozenset(self.own),
             frozenset(self.inner),
             frozenset(self.kept),
+            self.assigned,
         )
 
     def _node(self, node: ir.Node, scope: Scope) -> None:
@@ -188,7 +180,10 @@ class _Collector:
 
     def _set(self, target: ir.Expr, codes: Codes, scope: Scope) -> None:
         key = kept_key(target, scope)
-        if key:
+        if key and scope.kind == "function" and not scope.name.endswith("__init__"):
+            assigned = self.assigned.setdefault(scope.name, {})
+            assigned[key] = assigned.get(key, _NONE) | (codes - {key})
+        elif key:
             self._add(key, codes)
         if key.startswith(GLOBAL) and UNKNOWN not in codes and all(map(is_constant, codes)):
             self._add(ENTRY + name_of(key), codes)  # of settings that are a module
@@ -270,17 +265,6 @@ class _Collector:
         if isinstance(action, ir.Const) and default is None:
             codes = frozenset({_FLAGS.get(str(action.value), UNKNOWN)})
         self._add(ENTRY + option, codes)
-
-
-def join_calls(one: Calls, other: Calls) -> Calls:
-    """Return what two groups of calls of a name have in common."""
-    longer, shorter = sorted((one.positional, other.positional), key=len, reverse=True)
-    positional = (*(a | b for a, b in zip(longer, shorter, strict=False)), *longer[len(shorter) :])
-    keywords = {
-        name: one.keywords.get(name, _NONE) | other.keywords.get(name, _NONE)
-        for name in (*one.keywords, *(name for name in other.keywords if name not in one.keywords))
-    }
-    return Calls(positional, keywords, one.filled | other.filled)
 
 
 def _is_own(name: str, scope: Scope) -> bool:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from xlamig import ir
 from xlamig.flow.model.conditions import Condition, condition_of
-from xlamig.flow.model.decorators import PLAIN
+from xlamig.flow.model.decorators import is_plain
 from xlamig.flow.model.exits import ends_program
 from xlamig.flow.model.lookups import looked_up, module_of, parts_of
 from xlamig.flow.model.pieces import Pieces
@@ -243,13 +243,9 @@ def _named(node: ir.Node) -> Iterable[str]:
 def _is_plain(node: ir.FunctionDef | ir.ClassDef, owner: str = "") -> bool:
     """Return whether only a mention of its name runs a function, class or method of `owner`: no decorator
     registers it under another name, and torch does not call it."""
-    others = (d for d in node.decorators if not _registers_own_name(d))
-    called = (d.func if isinstance(d, ir.Call) else d for d in others)
-    names = {path_of(decorator).rpartition(".")[2] for decorator in called}
-    if isinstance(node, ir.ClassDef):
-        return names <= {"dataclass"}
+    others = (decorator for decorator in node.decorators if not _registers_own_name(decorator))
     special = node.name.startswith("__") or (owner and node.name in table.names("modules", "called"))
-    return not special and names <= PLAIN
+    return not (isinstance(node, ir.FunctionDef) and special) and all(map(is_plain, others))
 
 
 def _registers_own_name(decorator: ir.Node) -> bool:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from xlamig import ir
-from xlamig.flow.model.given import Calls, Given, Parameter, given_in, join_calls
+from xlamig.flow.model.given import Given, given_in
+from xlamig.flow.model.given_calls import Calls, Parameter, join_calls
+from xlamig.flow.model.option_codes import Codes
 from xlamig.flow.model.pieces import Pieces
 from xlamig.flow.model.scopes import ScopeTable
 
@@ -14,6 +16,7 @@ def given_by(module: ir.Module, scopes: ScopeTable, pieces: Pieces) -> Given:
     calls: dict[str, Calls] = {}
     parameters: dict[str, tuple[Parameter, ...]] = {}
     bases: dict[str, tuple[str, ...]] = {}
+    assigned: dict[str, dict[str, Codes]] = {}
     parts = [pieces.of(given_in, statement, scopes) for statement in reversed(module.body)]
     for part in parts:
         for name, codes in part.values.items():
@@ -23,6 +26,10 @@ def given_by(module: ir.Module, scopes: ScopeTable, pieces: Pieces) -> Given:
         for name, found in part.parameters.items():
             parameters[name] = (*parameters.get(name, ()), *found)
         bases.update(part.bases)
+        for scope, keys in part.assigned.items():
+            for key, codes in keys.items():
+                inside = assigned.setdefault(scope, {})
+                inside[key] = inside.get(key, frozenset()) | codes
     return Given(
         {name: frozenset(codes) for name, codes in values.items()},
         calls,
@@ -33,4 +40,5 @@ def given_by(module: ir.Module, scopes: ScopeTable, pieces: Pieces) -> Given:
         frozenset().union(*(part.own for part in parts)),
         frozenset().union(*(part.inner for part in parts)),
         frozenset().union(*(part.kept for part in parts)),
+        assigned,
     )

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from xlamig.flow.model.callees import HANDED, IMPORTED, OWN, SUPER
-from xlamig.flow.model.given import Calls, Given, join_calls
+from xlamig.flow.model.given import Given
+from xlamig.flow.model.given_calls import Calls, join_calls
 from xlamig.flow.model.option_codes import (
     ATTRIBUTE,
     PARAMETER,
@@ -82,6 +83,7 @@ def _renamed(given: Given, module: str, homes: Mapping[str, list[str]]) -> Given
         given.own,
         given.inner,
         given.kept,
+        given.assigned,
     )
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping
 
 from xlamig.flow.model.callees import HANDED, SUPER
 from xlamig.flow.model.closure import closure
 from xlamig.flow.model.forwarded import Forwarded
-from xlamig.flow.model.given import MOST_STARRED, STARRED, Calls, Given, Parameter, join_calls
+from xlamig.flow.model.given import Given
+from xlamig.flow.model.given_calls import MOST_STARRED, STARRED, Calls, Parameter, join_calls
 from xlamig.flow.model.option_codes import (
     ANY,
     CUDA,
@@ -31,15 +32,21 @@ from xlamig.knowledge import values as table
 class Switches:
     """The states of the options of a project, from what its modules give, each with its name. A project that
     `never_trains` leaves its modules in the mode for evaluation; settings that are no modules name the
-    functions and classes that are `made` of what they say."""
+    functions and classes that are `made` of what they say. The keys `left` alone are of what has other values
+    only where nothing runs: nobody chooses between these."""
 
     def __init__(
-        self, modules: Iterable[tuple[str, Given]], never_trains: bool = False, made: Iterable[str] = ()
+        self,
+        modules: Iterable[tuple[str, Given]],
+        never_trains: bool = False,
+        made: Iterable[str] = (),
+        left: Collection[str] = (),
     ) -> None:
         every = told_apart(modules)
         self.tested = frozenset[str]().union(*(given.tested for given in every))
         self._set = frozenset(key for given in every for key in given.values)
         self._never_trains = never_trains
+        self._left = left
         self._states: dict[str, State] = {}
         functions: dict[str, list[Parameter]] = {}
         derived: dict[str, set[str]] = {}
@@ -164,7 +171,8 @@ class Switches:
         texts = any(code[0] == TEXT for code in codes)
         chosen = texts and _is_choice(option) and not values.sees_all(key)
         of_cuda = not codes.isdisjoint({CUDA, NO_CUDA})
-        unsure = isinstance(values, NameTable) if of_cuda else _is_mode(option) and not values.sees_all(key)
+        chosen |= _is_mode(option) and not of_cuda and key not in self._left and not values.sees_all(key)
+        unsure = of_cuda and isinstance(values, NameTable)
         return NO_STATE if UNKNOWN in codes or chosen or unsure else tuple(sorted(codes))
 
     def _is_of_training(self, option: str) -> bool:

@@ -45,12 +45,18 @@ class Reach:
                 self._bases.setdefault(name, set()).update(above)
 
     def unmentioned(
-        self, listed: Collection[str], elsewhere: frozenset[str] = frozenset()
+        self,
+        listed: Collection[str],
+        published: Collection[str] = (),
+        elsewhere: frozenset[str] = frozenset(),
     ) -> Iterator[tuple[str, Defined]]:
-        """Yield the functions and classes of the `listed` modules that nothing mentions, or only such ones
-        and each other, each with its module's key; `elsewhere` are the names that other files mention."""
+        """Yield the functions and classes of the `listed` modules, and the private ones of the `published`,
+        that nothing mentions, or only such ones and each other, each with its module's key; `elsewhere` are
+        the names that other files mention."""
         known = [
-            (key, one) for key, one in self._known_by_name if key in listed and one.name not in elsewhere
+            (key, one)
+            for key, one in self._known_by_name
+            if one.name not in elsewhere and (key in listed or (key in published and _is_private(one.scope)))
         ]
         named = frozenset[str]().union(*(_always_named(mentions) for _, mentions in self._every))
         unused = {(key, one.scope): _references_to(key, one) for key, one in known}
@@ -160,17 +166,27 @@ class Reach:
         known = table.names("modules", "above")
         if not one.owner and not self._finds_classes:
             known = known | table.names("modules", "given")
-        return self._are_own(one.owner or one.name, known, set())
+        return self._are_own(one.owner or one.name, known, set(), one.name if one.owner else "")
 
-    def _are_own(self, owner: str, known: Set[str], seen: set[str]) -> bool:
-        """Return whether a class derives from the project's classes and from `known` ones alone."""
+    def _are_own(self, owner: str, known: Set[str], seen: set[str], method: str) -> bool:
+        """Return whether a class derives from the project's classes, from `known` ones and from those that
+        do not call a `method` of that name ("" none) alone."""
         if not owner or owner in seen:
             return True
         seen.add(owner)
         return all(
-            base in known or (base in self._bases and self._are_own(base, known, seen))
+            base in known
+            or (
+                self._are_own(base, known, seen, method)
+                if base in self._bases
+                else table.leaves_alone(base, method)
+            )
             for base in self._bases.get(owner, ())
         )
+
+
+def _is_private(scope: str) -> bool:
+    return any(part.startswith("_") for part in scope.split("."))
 
 
 def _references_to(key: str, one: Defined) -> tuple[str, str]:

@@ -84,7 +84,7 @@ class ChangingShape(Fact):
     via "cache": a library's object that grows; "generate": a library's decoding loop with such a cache;
     "batch": what is put on the device every step; "last-batch": the last batch of an epoch, smaller than
     the others. `use` of one that grows in a loop: the loop only collects it, or the loop is one graph,
-    because nothing ends its steps.
+    because nothing ends its steps; "processed": a library's loop calls functions that it is given.
     """
 
     kind: ClassVar[str] = "changing-shape"
@@ -93,7 +93,7 @@ class ChangingShape(Fact):
     operation: str
     tensor: str = ""
     cause: Cause
-    use: Literal["", "collected", "open"] = ""
+    use: Literal["", "collected", "open", "processed"] = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -159,6 +159,34 @@ def test_the_cache_of_transformers_generate(base: str, given: str, grows: bool) 
     assert [fact.partition(":")[0] for fact in found] == ["changing-shape generate"] * grows
 
 
+PROVEN = """
+import transformers
+from peft import PeftModel
+
+def answer(ids):
+    model = MODEL
+    return model.generate(ids, GIVEN)
+"""
+
+
+@pytest.mark.parametrize(
+    ("model", "given", "grows"),
+    [
+        ("transformers.AutoModelForCausalLM.from_pretrained(a)", "", False),
+        ('transformers.AutoModelForCausalLM.from_pretrained(a).to("cpu")', "max_new_tokens=8", False),
+        ('transformers.AutoModelForCausalLM.from_pretrained(a, device_map="cpu")', "max_length=8", False),
+        ('transformers.T5ForConditionalGeneration.from_pretrained(a).to("xla")', "max_new_tokens=1", False),
+        ('transformers.T5ForConditionalGeneration.from_pretrained(a).to("xla")', "max_length=8", True),
+        ('transformers.AutoModelForCausalLM.from_pretrained(a, device_map="auto")', "", True),
+        ('PeftModel.from_pretrained(transformers.AutoModelForCausalLM(a).to("xla"), b).eval()', "", True),
+        ('torch.nn.Linear(4, 4).to("xla")', "max_length=8", False),
+    ],
+)
+def test_generate_of_a_class_of_transformers(model: str, given: str, grows: bool) -> None:
+    found = said(PROVEN.replace("MODEL", model).replace("GIVEN", given), "changing")
+    assert [fact.partition(":")[0] for fact in found] == ["changing-shape generate"] * grows
+
+
 OWN_LOOP = """
 from transformers import DynamicCache, StaticCache
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from xlamig import ir
-from xlamig.flow.interp.domain import CERTAIN, DEVICE, LIKELY, AbstractValue, as_tensor, inside
+from xlamig.flow.interp.domain import CERTAIN, DEVICE, LIKELY, AbstractValue, Residence, as_tensor, inside
 from xlamig.flow.model.scopes import path_of
 from xlamig.knowledge import values as table
 
@@ -95,6 +95,14 @@ def destination(name: str, args: Args) -> AbstractValue | None:
     if given.kind == "none" or (given.kind == "unknown" and _is_called_dtype(args)):
         return None
     return AbstractValue("device", "device", sure=LIKELY)
+
+
+def mapped_place(args: Args) -> Residence:
+    """Return where a model of another library is made: on the host, unless a `device_map` places it."""
+    given = args.keywords.get("device_map")
+    if given is None or given.kind == "none" or given.const == "cpu" or given.place == "host":
+        return "host"
+    return "device" if given.place == "device" else "either"
 
 
 def _is_called_dtype(args: Args) -> bool:

@@ -14,6 +14,7 @@ from xlamig.flow.interp.domain import (
     TEXT,
     AbstractValue,
     LibraryObject,
+    Residence,
     constant,
     inside,
     sequence,
@@ -179,17 +180,22 @@ class Libraries:
                     thing = held.replace(sure=max(held.sure, LIKELY))  # a metric, whatever it is made of
                 self.reads.formatted(arg.value, thing, f"LightningModule.{name}", node)
 
-    def generated(self, args: Args, node: ir.Call) -> None:
+    def generated(self, args: Args, node: ir.Call, module: AbstractValue | None, place: Residence) -> None:
         """`model.generate(ids, max_new_tokens=9)` of transformers: its usual cache grows by each token."""
         given = args.keywords.keys()
-        if not given & table.names("generate", "known-by") or given & table.names("generate", "fixed-by"):
+        of_library = module is not None and is_generating(module)
+        known = of_library or bool(given & table.names("generate", "known-by"))
+        if not known or given & table.names("generate", "fixed-by") or place == "host":
             return
         length = args.keywords.get("max_new_tokens")
         if length is not None and length.const == 1:  # one call of the model, as a classifier
             return
-        if not self._has_own_generate():  # with arguments of the same names
+        if of_library or not self._has_own_generate():  # with arguments of the same names
+            use = "processed" if given & table.names("generate", "every-token") else ""
             operation = f"{self._receiver(node)}.generate"
-            self.m.record(ChangingShape, node, LIKELY, via="generate", operation=operation, cause="length")
+            self.m.record(
+                ChangingShape, node, LIKELY, via="generate", operation=operation, cause="length", use=use
+            )
 
     def fed_back(self, args: Args, node: ir.Call) -> None:
         """`model(ids, past_key_values=past)` of a decoding loop: a cache that the model made grows."""
@@ -243,6 +249,14 @@ def library_object(kind: str) -> AbstractValue:
     if kind in table.names("open-objects", "kinds"):
         return AbstractValue("unknown", trait=LibraryObject(kind))
     return AbstractValue("foreign", trait=LibraryObject(kind))
+
+
+def is_generating(module: AbstractValue) -> bool:
+    """Return whether a module's class is one of transformers, or has a base there that generates."""
+    if isinstance(module.ref, ClassInfo):
+        bases = [base for cls in module.ref.lineage() for base in cls.outside]
+        return any(map(table.name_like("generating").search, bases))
+    return isinstance(module.ref, str) and module.ref.startswith(tuple(table.names("generate", "packages")))
 
 
 def _cuts_boxes(args: Args) -> bool:

@@ -138,7 +138,7 @@ class Modules:
     ) -> AbstractValue:
         """Return the result of a `forward` or `generate` that cannot be analysed."""
         if name == "generate":
-            self.libraries.generated(args, node)
+            self.libraries.generated(args, node, module, self._place(args, module))
             # It asks after each token whether all texts have ended.
             self.m.effects.add(Effect.READ, Effect.RESULT_READ)
         return self.output(args, node, sure, module)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from xlamig import ir
 from xlamig.facts import Why
-from xlamig.flow.interp.arguments import Args
+from xlamig.flow.interp.arguments import Args, mapped_place
 from xlamig.flow.interp.checkpointed import run_checkpointed
 from xlamig.flow.interp.collating import batch_by
 from xlamig.flow.interp.conventions import HOST_SIZES
@@ -128,7 +128,7 @@ class TorchCalls:
                 made = AbstractValue("tensor", "host", trait=Mark.CONSTANT if self._is_global(args) else None)
                 return self.sizes.converted(made, name, args, node)
             case "module":
-                return self._parts(self._module(name, node), args)
+                return self._parts(self._module(name, args, node), args)
             case "wrapped-module":
                 ids = args.get(1, "device_ids")
                 self.m.prove(node, own_device=ids is not None and element_of(ids).kind == "device")
@@ -189,17 +189,10 @@ class TorchCalls:
             return AbstractValue("sequence", element=AbstractValue("sequence", element=join_all(each)))
         return AbstractValue("sequence", element=sequence(each))
 
-    def _module(self, name: str, node: ir.Call) -> AbstractValue:
+    def _module(self, name: str, args: Args, node: ir.Call) -> AbstractValue:
         if not name.startswith("torch.nn."):
-            span = (node.start, node.end)
-            return AbstractValue(
-                "module",
-                "host",
-                ref=name,
-                sure=LIKELY,
-                loose=True,
-                why=(Why(f"`{name}` makes a model", span),),
-            )
+            why = (Why(f"`{name}` makes a model", (node.start, node.end)),)
+            return AbstractValue("module", mapped_place(args), ref=name, sure=LIKELY, loose=True, why=why)
         place = self.m.default_place
         return AbstractValue(
             "module", place, ref=f"{name}#{node.start}", trait=TorchModule(name.rpartition(".")[2])
@@ -269,7 +262,7 @@ class TorchCalls:
                 self.reads.host(node, thing, via, name)
             return AbstractValue("bool") if "bool" in known.returns else NUMBER
         if "module" in known.returns:
-            return self._module(name, node)
+            return self._module(name, args, node)
         if known.returns and not known.returns & {"tensor", "tensors"}:
             if "number" in known.returns or "bool" in known.returns:
                 return NUMBER

@@ -39,6 +39,7 @@ TRAIN = "from net import Net\nmodel = Net().cuda()\n"
     [
         ("pass", "print(y.shape)", []),
         ("net, x, state = net.cuda(), x.cuda(), state.cuda()", "print(y.shape)", ["XLA402"]),
+        ("pass", "y.sum().backward()  # a step of train(net)", []),
         ("pass", "torch.load('net.pt', map_location=torch.device('cuda'))", ["XLA402"]),
     ],
 )

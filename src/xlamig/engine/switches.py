@@ -37,7 +37,7 @@ _PLAIN = re.compile(r"[\w.+-]+")
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?")
 # A loader without a model tries out the data.
 _RUNS = re.compile(
-    r"\b(?:main|train|run|evaluate|test|launch|spawn|demo|fit)\w*\(|argparse|parse_args|Parser|argv|optim|backward"
+    r"\b(?:main|train|run|evaluate|test|launch|spawn|demo|fit)\w*\(|argparse|parse_args|Parser|argv|optim"
     r"|\bfire\b|DataLoader(?=(?s:.*)(?:load_state_dict|\.eval\(|\.train\())"
 )
 _OF_SLURM = "SLURM_"  # variables that it sets for the jobs that it starts
@@ -53,9 +53,10 @@ _PARSER = re.compile(r"^\s*(\w+) = (?:argparse\.)?ArgumentParser\(\s*\)$", re.MU
 # More than one call of a module on inputs of its own: files, measurements, training.
 _WORKS = re.compile(
     r"^\s*(?:for|while|with open)\b|\b(?:\w*(?:load|save|open|write|read|export|dump|glob|list)\w*|step)\("
-    r"|\bsys\b",
+    r"|\bsys\b|\bbackward\b",
     re.MULTILINE,
 )
+_REMARK = re.compile(r"(?:^|(?<=\s))#.*$", re.MULTILINE)  # in Python
 _COMMENT = re.compile(r"^[ \t]*(?:#|//).*$", re.MULTILINE)
 
 
@@ -222,7 +223,7 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
 def is_tried_out(text: str, imported: bool) -> bool:
     """Return whether a module that others import only tries out its parts when it is run."""
     _, found, block = text.rpartition(_MAIN)
-    return imported and not (found and _runs_program(_without_empty_parser(block)))
+    return imported and not (found and _runs_program(_without_empty_parser(_REMARK.sub("", block))))
 
 
 def _without_empty_parser(block: str) -> str:
@@ -238,7 +239,7 @@ def _without_empty_parser(block: str) -> str:
 def tries_itself_out(text: str) -> bool:
     """Return whether a module that no other imports only calls its parts once when it is run, on inputs that
     it makes up."""
-    block = text.rpartition(_MAIN)[2] if _MAIN in text else ""
+    block = _REMARK.sub("", text.rpartition(_MAIN)[2]) if _MAIN in text else ""
     return bool(_makes_inputs().search(block)) and not _runs_program(block) and not _WORKS.search(block)
 
 

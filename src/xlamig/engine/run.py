@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 
-from xlamig.artifacts.native import NativeIndex
 from xlamig.config.disk import ASKED
 from xlamig.config.load import Resolver
 from xlamig.engine.analyse import analyse
@@ -39,6 +38,7 @@ from xlamig.engine.session import look_again
 from xlamig.engine.source import Source
 from xlamig.engine.unmentioned import NONE_UNREACHED
 from xlamig.engine.unread import unread_files
+from xlamig.engine.unused_kernels import native_index, unused_kernels
 from xlamig.engine.whole_program import WholeProgram
 from xlamig.findings import FileReport, Report, RuleError, SkippedFile
 from xlamig.flow import ProjectIndex
@@ -129,14 +129,12 @@ class Run:
         modules = {s.module: s for s in known if s.loaded and s.loaded.interface}
         interfaces = {name: i for name, s in modules.items() if s.loaded and (i := s.loaded.interface)}
         index = memory.index_of(interfaces) if memory else ProjectIndex(interfaces)
-        natives = NativeIndex(
-            {name: s.loaded.native for name, s in self.sources.items() if s.loaded and s.loaded.native},
-            [(name, s.source.text) for name, s in self.sources.items() if s.source.kind is None],
-        )
+        natives = native_index(sources)
         asides = asides_of(sources, index, self.paths)
         beside = files_beside(sources, index, asides)
         states = states_and_reach(sources, index, asides, beside, answers, cache) if self._complete else None
         switches, unreached = states or (None, NONE_UNREACHED)
+        beside = {**beside, **unused_kernels(sources, natives, beside, unreached.unmentioned)}
         program = WholeProgram(
             index,
             natives,

@@ -71,13 +71,20 @@ class NativeIndex:
             self._users.setdefault(name, []).extend(called[name])
 
     def links(self, filename: str) -> Links:
-        operators = self._operators.get(filename, [])
-        users = [user for op in operators for user in self._users.get(op, ())]
+        users = self.users(filename)
         return Links(
-            tuple(self._bound[op][0] for op in operators),
+            tuple(self._bound[op][0] for op in self.operators(filename)),
             tuple(users[:_MOST_USERS]),
             max(0, len(users) - _MOST_USERS),
         )
+
+    def operators(self, filename: str) -> list[str]:
+        """Return the operators of Python that reach a source."""
+        return self._operators.get(filename, [])
+
+    def users(self, filename: str) -> list[User]:
+        """Return the places in Python that call them."""
+        return [user for operator in self.operators(filename) for user in self._users.get(operator, ())]
 
     def called_in(self, filename: str) -> tuple[tuple[int, str], ...]:
         """Return where a Python file calls operators that reach kernels: the end of the callee's name, and a

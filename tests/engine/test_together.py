@@ -237,3 +237,20 @@ def test_a_requirement_of_another_package_is_a_finding_of_its_own() -> None:
     Path("requirements.txt").write_text("pytorch3d\n")
     codes = {(f.code, len(f.also)) for f in found("a.py", "import torch\nimport accelerate\n")}
     assert codes == {("XLA612", 0), ("XLA909", 0)}
+
+
+APEX = """import torch
+from apex.normalization import FusedLayerNorm
+first = FusedLayerNorm(4)
+second = FusedLayerNorm(8)
+"""
+
+
+def test_calls_that_need_no_package_of_their_own_are_places_of_its_import() -> None:
+    (finding,) = found("a.py", APEX, "XLA606")
+    assert [f.place.location.row for f in (finding, *finding.also)] == [2, 3, 4]
+
+
+def test_calls_that_say_more_are_findings_of_their_own() -> None:
+    call = "import torch\nimport torch_scatter\ndef f(x, i):\n    return torch_scatter.scatter(x, i)\n"
+    assert sorted((f.code, len(f.also)) for f in found("a.py", call, "XLA609")) == [("XLA609", 0)] * 2

@@ -36,26 +36,24 @@ def once_per_dependency(reports: Mapping[str, FileReport]) -> Mapping[str, FileR
 
 
 def _with_jobs(reports: Mapping[str, FileReport]) -> Mapping[str, FileReport]:
-    """Return the reports, with the requirement of a package in the job of its imports: who drops a package,
-    or gets another build of it, changes both."""
+    """Return the reports, with the requirement of a package, and calls that say the same of it, in the job of
+    its imports: who drops a package, or gets another build of it, changes them all."""
+    every = [finding for report in reports.values() for finding in report.findings]
     imports: dict[str, Finding] = {}
-    for report in reports.values():
-        for finding in report.findings:
-            if finding.dependency and finding.code != _REQUIREMENT:
-                imports.setdefault(_package(finding), finding)
-    asked = {
-        _package(f) for r in reports.values() for f in r.findings if f.code == _REQUIREMENT and not f.job
-    }
+    for finding in every:
+        if finding.dependency and finding.code != _REQUIREMENT:
+            imports.setdefault(_package(finding), finding)
+    said = {(one.code, one.message): name for name, one in imports.items()}
+    calls = {id(f): said[key] for f in every if not f.dependency and (key := (f.code, f.message)) in said}
+    asked = {_package(f) for f in every if f.code == _REQUIREMENT and not f.job}.union(calls.values())
     jobs = {name: one.job or f"package|{name}" for name, one in imports.items() if name in asked}
 
     def with_job(finding: Finding) -> Finding:
-        job = jobs.get(_package(finding)) if finding.dependency and not finding.job else None
-        return replace(finding, job=job) if job else finding
+        name = _package(finding) if finding.dependency and not finding.job else calls.get(id(finding), "")
+        return replace(finding, job=jobs[name]) if name in jobs else finding
 
     return {
         name: replace(report, findings=tuple(map(with_job, report.findings)))
-        if any(f.dependency for f in report.findings)
-        else report
         for name, report in reports.items()
     }
 

@@ -25,7 +25,7 @@ from xlamig.flow.interp.growth import record_growth_of
 from xlamig.flow.interp.kept import carried_by_rows, entry_name, is_carried, kept_entry
 from xlamig.flow.interp.lengths import as_the_longest
 from xlamig.flow.interp.masks import as_compared, as_mask, has_mask, masked_base, record_mask
-from xlamig.flow.interp.on_host import picked_const
+from xlamig.flow.interp.on_host import picked_const, written
 from xlamig.flow.interp.reads import VALUE_SIZES, Reads, is_read_again, keeps, sureness
 from xlamig.flow.interp.results import indexed_shape
 from xlamig.flow.interp.sizes import Sizes
@@ -180,8 +180,8 @@ class Indexing:
             if base.loose and isinstance(base.trait, Carried):  # a container of tensors
                 record_growth_of(self.m, thing, entry_name(target.value, base, index[0].const))
             self._costs(target, base, index, "write", thing, value, operator)
-            name = path_of(target.value)
             moved = thing.kind == "tensor" and thing.place == "device"
+            base = written(self.m, name := path_of(target.value), base, (thing, *index))
             if name and ((moved and base.place == "") or base.on_host):
                 self.m.put(name, base.replace(place=base.place or "device", const=TOP.const))
             elif name and moved and base.loose and base.place == "host":  # its parts are moved one by one

@@ -7,6 +7,7 @@ from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.checkpointed import run_checkpointed
 from xlamig.flow.interp.domain import (
     LIKELY,
+    MISSING,
     NONE,
     TEXT,
     TOP,
@@ -109,4 +110,5 @@ class ModuleMethods:
             return
         if value is not None and value.kind == "tensor":
             module.ref.assigned.add(name.const)
+            value = value.replace(const=MISSING) if value.on_host else value  # methods may change it
             module.ref.attributes[name.const] = value.replace(trait=trait, cause="", why=())

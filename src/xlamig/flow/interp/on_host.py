@@ -7,9 +7,11 @@ from typing import Any
 
 from xlamig import ir
 from xlamig.flow.interp.arguments import Args
-from xlamig.flow.interp.domain import MISSING, OF_NUMBERS, ON_HOST, AbstractValue, element_of
+from xlamig.flow.interp.domain import MISSING, OF_NUMBERS, ON_HOST, AbstractValue, Mark, element_of
 from xlamig.flow.interp.state import State
 from xlamig.knowledge import values as table
+
+_PLAIN = frozenset({"number", "bool", "none", "text", "device", "dtype", "api"})
 
 
 def is_known(index: AbstractValue) -> bool:
@@ -17,14 +19,16 @@ def is_known(index: AbstractValue) -> bool:
     return index.kind != "tensor" or index.place == "host" or index.on_host
 
 
-def computed_const(function: str, operands: Iterable[AbstractValue]) -> Any:  # Any: a constant of the program
+def computed_const(
+    function: str, operands: Iterable[AbstractValue], args: Args | None = None
+) -> Any:  # Any: a constant of the program
     """Return ON_HOST if a function computes its result from such tensors alone, OF_NUMBERS for those of
-    numbers."""
+    numbers; on the host also its other arguments have to be the same every step."""
     operands = tuple(operands)
     if not operands or function in table.names("torch", "drawing"):
         return MISSING
     if all(operand.const is OF_NUMBERS for operand in operands):
-        return OF_NUMBERS
+        return OF_NUMBERS if args is None or all(map(is_same_on_host, args.all)) else MISSING
     return ON_HOST if all(operand.on_host for operand in operands) else MISSING
 
 
@@ -42,6 +46,8 @@ def picked_const(
 ) -> Any:  # Any: a constant of the program
     """Return what is known of the elements of a tensor at an index."""
     index = tuple(index)
+    if base.place == "host":
+        return base.const if all(map(is_same_on_host, index)) else MISSING
     if not all(map(is_known, index)):
         return MISSING
     changes = any(part.cause or any(end.cause for end in part.items or ()) for part in index)
@@ -51,6 +57,43 @@ def picked_const(
 def is_same_number(thing: AbstractValue) -> bool:
     """Return whether something is a number of Python that is the same every step."""
     return thing.kind == "number" and not thing.cause
+
+
+def const_with_number(tensor: AbstractValue, number: AbstractValue) -> Any:  # Any: a constant of the program
+    """Return what is known of the result of an operator on a tensor and a number."""
+    return tensor.const if tensor.place != "host" or is_same_on_host(number) else MISSING
+
+
+def is_same_on_host(thing: AbstractValue) -> bool:
+    """Return whether an argument is the same every step: a number, a shape, a type, a table of numbers."""
+    if thing.kind == "tensor":
+        return thing.const is OF_NUMBERS
+    if thing.kind == "sequence":
+        parts = thing.items if thing.items is not None else (element_of(thing),)
+        return not thing.cause and all(map(is_same_on_host, parts))
+    return thing.kind in _PLAIN and not thing.cause
+
+
+def made_on_host(made: AbstractValue, args: Args, maker: str = "") -> AbstractValue:
+    """Return a tensor of the host that a call makes of numbers, or of nothing but a size."""
+    sized = maker not in ("", "full", "linspace", "logspace")
+    known = [(sized and thing.kind == "unknown") or is_same_on_host(thing) for thing in args.all]
+    changes = not sized and any(thing.cause for thing in args.all)
+    const = OF_NUMBERS if not maker or all(known) else MISSING
+    return made.replace(trait=None if changes else Mark.CONSTANT, const=const)
+
+
+def written(m: State, path: str, base: AbstractValue, given: Iterable[AbstractValue]) -> AbstractValue:
+    """Return a tensor after something is written to it, with its index: a table of the host is no more the
+    same every step if that is not."""
+    if base.place != "host" or (base.trait is not Mark.CONSTANT and base.const is not OF_NUMBERS):
+        return base
+    if all(map(is_same_on_host, given)):
+        return base
+    base = base.replace(trait=None if base.trait is Mark.CONSTANT else base.trait, const=MISSING)
+    if path:
+        m.put(path, base)
+    return base
 
 
 def made_of(data: AbstractValue) -> Any:  # Any: a constant of the program

@@ -27,7 +27,7 @@ from xlamig.flow.interp.domain.shapes import broadcast
 from xlamig.flow.interp.joined_operands import OF_MASKS, joined_place, joined_trait, operands_of_format
 from xlamig.flow.interp.lengths import LASTING, is_varied_array, joined, rounded, times
 from xlamig.flow.interp.masks import as_mask
-from xlamig.flow.interp.on_host import combined_const
+from xlamig.flow.interp.on_host import combined_const, const_with_number
 from xlamig.flow.interp.one_rank import note_updated
 from xlamig.flow.interp.operand_checks import divides_complex
 from xlamig.flow.interp.reads import Reads
@@ -188,7 +188,7 @@ class Operators:
                 dtype=dtype_with_number(op, one.dtype, other.dtype),
                 trait=one.trait if one.trait is Mark.NAN else None,
                 source=one.source if op in OF_MASKS else "",
-                const=one.const if known else TOP.const,
+                const=const_with_number(one, other) if known else TOP.const,
                 ref=one.ref if one.cause == VARIED else None,
             )
         place, worse = joined_place(left.place, right.place), decisive(left, right)

@@ -264,8 +264,11 @@ def sureness(thing: AbstractValue) -> int:
 
 def is_constant(thing: AbstractValue) -> bool:
     """Return whether a host tensor is the same every step: written out, or kept since it was made."""
-    return thing.trait is Mark.CONSTANT or (
-        isinstance(thing.trait, Carried) and thing.trait.is_kept and thing.place == "host"
+    of_numbers = thing.const is OF_NUMBERS and thing.place == "host" and thing.shape != ()
+    return (
+        of_numbers
+        or thing.trait is Mark.CONSTANT
+        or (isinstance(thing.trait, Carried) and thing.trait.is_kept and thing.place == "host")
     )
 
 

@@ -31,7 +31,7 @@ from xlamig.flow.interp.domain.shapes import UNKNOWN
 from xlamig.flow.interp.kept import carried_trait
 from xlamig.flow.interp.moves import Moves
 from xlamig.flow.interp.number_origins import cause_of_read
-from xlamig.flow.interp.on_host import computed_const, made_of
+from xlamig.flow.interp.on_host import computed_const, made_of, made_on_host, written
 from xlamig.flow.interp.one_rank import note_updated
 from xlamig.flow.interp.operand_checks import checks
 from xlamig.flow.interp.reads import SIZES, Reads, keeps, sureness
@@ -105,6 +105,7 @@ class Tensors:
         if name.endswith("_") and not name.startswith("_"):
             path = path_of(node.func.value)
             resized = name in table.names("torch", "resizing")
+            owner = written(self.m, path, owner, args.all)
             result = result.replace(shape=result.shape if resized else owner.shape)
             if path and (result.place, result.shape, result.const) != (owner.place, owner.shape, owner.const):
                 self.m.put(path, result)
@@ -193,7 +194,7 @@ class Tensors:
         if grad is not None and grad.const is True:
             return result.replace(trait=Mark.LEAF)
         if last in table.names("torch", "constants") and result.place == "host":
-            return result.replace(trait=Mark.CONSTANT)
+            return made_on_host(result, args, last)
         data = args.get(0, "data")
         if last not in ("tensor", "as_tensor") or data is None:
             return result
@@ -209,7 +210,7 @@ class Tensors:
             self.m.record(
                 Transfer, node, LIKELY, (), via="constant", operation=name, tensor=short(self.m.source(node))
             )
-        return result.replace(trait=Mark.CONSTANT) if result.place == "host" else result
+        return made_on_host(result, args) if result.place == "host" else result
 
     def _result(
         self,
@@ -247,7 +248,7 @@ class Tensors:
             loop=first.loop if first is not None and carried is not None else 0,
             ref=first.ref if first is not None and isinstance(carried, Grown) else None,
             source=source,
-            const=computed_const(plain, operands),
+            const=computed_const(plain, operands, args if place == "host" else None),
             why=lead.why if lead is not None else (),
         )
         pair = plain in table.names("torch", "sorted-pairs") or not (whole or binary)

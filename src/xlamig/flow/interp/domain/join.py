@@ -91,6 +91,8 @@ def join_place(one: Residence, other: Residence) -> Residence:
 def _join_alike(one: AbstractValue, other: AbstractValue) -> AbstractValue:
     """Return the join of two values of one kind."""
     kind = one.kind
+    if (one.trait is Mark.CONSTANT) is not (other.trait is Mark.CONSTANT):  # which has to hold for both
+        one, other = (t.replace(trait=None) if t.trait is Mark.CONSTANT else t for t in (one, other))
     if _differ_in_reasons_alone(one, other) and (kind != "unknown" or one.ref is not None):
         return one if one.why is _reasons(one, other, one.cause) else other
     same_ref = one.ref is other.ref or one.ref == other.ref
@@ -216,11 +218,8 @@ def _same_constant(one: AbstractValue, other: AbstractValue) -> bool:
 
 def _marked(one: AbstractValue, other: AbstractValue, cause: Cause) -> AbstractValue:
     """Return the one whose trait, `loop` and `ref` the join keeps: with a trait, then with the cause."""
-    if (
-        one.trait is other.trait
-        and one.ref is other.ref
-        and (one.cause, one.loop) == (other.cause, other.loop)
-    ):
+    same = one.trait is other.trait and one.ref is other.ref
+    if same and (one.cause, one.loop) == (other.cause, other.loop):
         return one
 
     def rank(value: AbstractValue) -> tuple[object, ...]:

@@ -142,6 +142,7 @@ def test_the_other_arm(code: str, written: list[str]) -> None:
         f"def f(m):\n    if {AVAILABLE}:\n        build().cuda()\n        g()\n",
         f"def f(m):\n    if {AVAILABLE}:\n        m = build(m, 'cuda')\n        m.cuda()\n",
         f"def f(m):\n    if {AVAILABLE}:\n        m.cuda()\n        g()\n    else:\n        h()\n",
+        f"if {AVAILABLE}:\n    f()\nelse:\n    a.cuda = False\nif a.cuda:\n    g(device='cuda')\n",
         f"def f(d='cuda' if {AVAILABLE} else 'cpu'):\n    pass\n",
         f"d = 'cpu' if not {AVAILABLE} else 'mps' if mps() else 'cuda'\n",
     ],

@@ -19,7 +19,6 @@ def selections(source: str) -> list[tuple[str, str]]:
         "if not torch.cuda.is_available():\n    opt.names = []",
         "if not torch.cuda.is_available():\n    opt.gpu_ids = [0]",
         "if torch.cuda.is_available():\n    opt.gpu_ids = []",
-        "if not torch.cuda.is_available():\n    opt.gpu_ids = []\nelse:\n    start()",
         "if not torch.cuda.is_available():\n    opt.gpu_ids = []\n    start()",
         "if not opt.cuda:\n    opt.gpu_ids = []",
     ],
@@ -31,3 +30,32 @@ def test_leaves_other_lists(source: str) -> None:
 @pytest.mark.parametrize("name", ["opt.gpu_ids", "device_ids", "self.gpus"])
 def test_emptying_the_list_takes_the_cpu(name: str) -> None:
     assert selections(f"if not torch.cuda.is_available():\n    {name} = []") == [("override", "cpu")]
+
+
+OFF = """if torch.cuda.is_available():
+    if opt.cuda:
+        torch.set_default_tensor_type("torch.cuda.FloatTensor")
+else:
+    opt.{name} = {value}
+    torch.set_default_tensor_type("torch.FloatTensor"){more}
+
+if opt.cuda:
+    model = model.cuda()
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "more"),
+    [("verbose", "False", ""), ("cuda", "True", ""), ("cuda", "False", "\n    opt.workers = 0")],
+)
+def test_leaves_other_branches_without_cuda(name: str, value: str, more: str) -> None:
+    assert selections(OFF.format(name=name, value=value, more=more)) == []
+
+
+def test_so_does_emptying_it_in_one_of_two_branches() -> None:
+    code = "if torch.cuda.is_available():\n    start()\nelse:\n    opt.gpu_ids = []"
+    assert selections(code) == [("off", "cpu")]
+
+
+def test_an_option_that_is_off_without_cuda_takes_the_cpu() -> None:
+    assert selections(OFF.format(name="cuda", value="False", more="")) == [("off", "cpu")]

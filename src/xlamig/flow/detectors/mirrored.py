@@ -16,6 +16,7 @@ _TYPES = re.compile(r"\btorch\.cuda\.(?=\w+Tensor\b)")
 _SPACE = re.compile(r"\s+")
 _HOUSEKEEPING = re.compile(r"torch\.cuda\.(?!\w+Tensor\b)|(?:torch\.backends\.)?cudnn\.")
 _TYPE_OF_TENSOR = re.compile(r"torch\.cuda\.\w+Tensor")
+_DEFAULTS = frozenset({"set_default_tensor_type", "set_default_dtype"})
 _LOGGERS = frozenset({"print", "warn", "warning", "info", "debug", "log"})
 
 Source = Callable[[ir.Node], str]
@@ -69,6 +70,12 @@ def only_logs(node: ir.Stmt, scope: Scope) -> bool:
         isinstance(s, ir.ExprStmt) and (isinstance(s.value, ir.Const) or _is_log(s.value))
         for s in found[0].body
     )
+
+
+def sets_default_type(node: ir.Stmt) -> bool:
+    """Return whether a statement sets the type of tensors that are made without one."""
+    call = node.value if isinstance(node, ir.ExprStmt) else None
+    return isinstance(call, ir.Call) and path_of(call.func).rpartition(".")[2] in _DEFAULTS
 
 
 def _is_log(node: ir.Expr) -> bool:

@@ -12,7 +12,7 @@ from xlamig.flow.detectors.cuda_moves import CudaMoves
 from xlamig.flow.detectors.cuda_tests import CudaTests
 from xlamig.flow.detectors.device_flow import DeviceFlow
 from xlamig.flow.detectors.devices import Devices
-from xlamig.flow.detectors.mirrored import mirrors, only_logs, placement_in
+from xlamig.flow.detectors.mirrored import mirrors, only_logs, placement_in, sets_default_type
 from xlamig.flow.detectors.ranks import GPU_NUMBERS
 from xlamig.flow.model.cuda_flags import GPU_FLAG, places_by_flag
 from xlamig.flow.model.guards import NAMES_XLA, Guards
@@ -199,10 +199,10 @@ class Selections:
             yield self._moves(node, moved, place)
         elif mirrored := self._mirrored(node.test, chosen, other, place):
             yield self._moves(node, mirrored, place, "mirrored")
-        elif not node.orelse and self.tests.denies(node.test, place) and self._turns_off(node, place):
-            test = ir.Name(node.start, node.test.end, "if")
+        elif self._turns_off(node, place):
+            test, form = ir.Name(node.start, node.test.end, "if"), "off" if node.orelse else "override"
             asked = self.tests.asked_or_denied(node.test, place)
-            yield self._fact(test, "override", "cuda", "cpu", "device", place, asked)
+            yield self._fact(test, form, "cuda", "cpu", "device", place, asked)
 
     def _mirrored(
         self, test: ir.Expr, chosen: Sequence[ir.Node], other: Sequence[ir.Node], place: CodeContext
@@ -217,11 +217,8 @@ class Selections:
     def _plain_choice(self, node: ir.If, place: CodeContext) -> dict[str, Span]:
         """Parts of an if/else that does nothing but choose: "statement" and "target"."""
         branches = (*node.body, *node.orelse)
-        if (
-            len(node.body) != 1
-            or len(node.orelse) != 1
-            or not self.tests.asks_only_for_cuda(node.test, place)
-        ):
+        single = len(node.body) == len(node.orelse) == 1
+        if not single or not self.tests.asks_only_for_cuda(node.test, place):
             return {}
         if not all(
             isinstance(branch, ir.Assign) and len(branch.targets) == 1 and path_of(branch.targets[0])
@@ -239,8 +236,10 @@ class Selections:
         }
 
     def _turns_off(self, node: ir.If, place: CodeContext) -> bool:
-        """Return whether all but logs leaves a list of GPUs empty, or a flag that places tensors False."""
-        match [statement for statement in node.body if not only_logs(statement, place.scope)]:
+        """Return whether the branch without CUDA leaves a list of GPUs empty, or a flag that places False."""
+        denied = not node.orelse and self.tests.denies(node.test, place)
+        block = node.body if denied else node.orelse if self.tests.asks_for_cuda(node.test, place) else ()
+        match [s for s in block if not only_logs(s, place.scope) and not sets_default_type(s)]:
             case [ir.Assign(targets=(target,), value=ir.Sequence(kind="list", elements=()))]:
                 return GPU_NUMBERS.search(option_of(target)) is not None
             case [ir.Assign(targets=(target,), value=ir.Const(value=False))]:

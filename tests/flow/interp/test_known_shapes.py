@@ -13,6 +13,11 @@ SILENT = {
     "a row of differences": "r = torch.randint(9, n, device=device); k = r[:, None] - r[None, :]; x[k[0]]",
     "a loss for each element": "k = F.mse_loss(x, x, reduction='none').long(); x[k]",
     "an unknown dimension": "k = x.long().sum(dim); x[k]",
+    "a row of what `reshape` got number by number": "k = x.reshape(x.shape[0], -1).long(); x[k[0]]",
+    "what `permute` got number by number": "k = x.reshape(2, 3, 4).permute(2, 0, 1).long(); x[k[0]]",
+    "a row of positions that `topk` gives": "k = x.reshape(2, -1).topk(5, dim=1)[1]; x[k[0]]",
+    "a row of what `flatten` leaves": "k = model(x).flatten(1).topk(5, dim=1)[1]; x[k[0]]",
+    "dimensions that `flatten` leaves": "k = x.reshape(2, 3, 4, 5).flatten(1, 2).long(); x[k[0, 0]]",
     "static sizes": "n = torch.zeros(4, 5, device=device).shape[0]; x[:n]; x.roll(n)",
 }
 READS = {
@@ -21,6 +26,8 @@ READS = {
     "a maximum along the only dimension": ("k = torch.zeros(3, device=device).max(0)[1]", "k"),
     "an element of a vector": ("k = torch.zeros(3, device=device).long()[0]", "k"),
     "an element of part of a vector": ("k = torch.randint(9, n, device=device)[1:][0]", "k"),
+    "an element of what `reshape` makes flat": ("k = x.reshape(-1).long()[0]", "k"),
+    "a position that `topk` gives": ("k = torch.zeros(9, device=device).topk(3)[1][0]", "k"),
     "dimensions that are removed": ("k = torch.zeros(3, 4, device=device).long().sum((0, 1))", "k"),
 }
 

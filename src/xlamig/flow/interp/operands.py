@@ -32,12 +32,12 @@ class Operands:
     @property
     def dim(self) -> Number:
         """Return the dimension that an operation is done along; None if it is unknown."""
-        return self.number("dim", "axis", "dims") if self.named("dim", "axis", "dims") else self._unnamed(0)
+        return self.number("dim", "axis", "dims") if self.named("dim", "axis", "dims") else self.unnamed(0)
 
     @property
     def keepdim(self) -> bool:
         """Return whether the result keeps the dimension with one element."""
-        return (self.number("keepdim", "keepdims") or self._unnamed(1)) is True
+        return (self.number("keepdim", "keepdims") or self.unnamed(1)) is True
 
     def sizes(self, *names: str) -> tuple[Number, ...] | None:
         """Return a size, given as a tuple or number by number."""
@@ -51,6 +51,7 @@ class Operands:
         """Return whether the call passes one of these keywords."""
         return any(name in self.numbers for name in names)
 
-    def _unnamed(self, index: int) -> Number:
+    def unnamed(self, index: int) -> Number:
+        """Return a positional argument whose name is not known."""
         given = self.numbers.get("*")
         return given[index] if isinstance(given, tuple) and index < len(given) else None

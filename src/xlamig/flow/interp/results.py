@@ -82,8 +82,9 @@ def operands_of(name: str, owner: AbstractValue | None, args: Args) -> Operands:
     found = _Operands()
     if owner is not None:
         found.tensors.append(owner.shape)
+    named = names if len(args.positional) <= len(names) else names[:-1]  # the last one collects the surplus
     for i, value in enumerate(args.positional):
-        found.add(names[i] if i < len(names) else "*", value)
+        found.add(named[i] if i < len(named) else "*", value)
     for parameter, value in args.keywords.items():
         found.add(parameter, value)
     if args.starred:

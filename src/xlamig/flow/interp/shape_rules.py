@@ -32,6 +32,12 @@ def _same(given: Operands) -> Shape:
     return given.first
 
 
+@rule("rank")
+def _rank(given: Operands) -> Shape:
+    """Return as many dimensions as the first tensor has, of sizes that are not known."""
+    return None if given.first is None else (UNKNOWN,) * len(given.first)
+
+
 @rule("broadcast")
 def _all(given: Operands) -> Shape:
     return broadcast(given.tensors) if given.tensors else None
@@ -180,14 +186,17 @@ def _squeeze(given: Operands) -> Shape:
 def _flatten(given: Operands) -> Shape:
     shape = given.first
     start = given.number("start_dim") if given.named("start_dim") else given.dim
-    end = given.number("end_dim")
+    end = given.number("end_dim") if given.named("end_dim") else given.unnamed(1)
     first, last = 0 if start is None else start, -1 if end is None else end
-    if shape is None or not isinstance(first, int) or not isinstance(last, int):
+    if not isinstance(first, int) or not isinstance(last, int):
         return None
+    unknown = (UNKNOWN,) * (first + 1) if last == -1 and first > 0 else None
+    if shape is None or (not shape and first > 0):
+        return unknown
     if not shape:
         return (1,)
     if _dims((first, last), len(shape)) is None or first % len(shape) > last % len(shape):
-        return None
+        return unknown
     first, last = first % len(shape), last % len(shape)
     return (*shape[:first], element_count(shape[first : last + 1]), *shape[last + 1 :])
 

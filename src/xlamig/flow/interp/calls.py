@@ -31,6 +31,7 @@ from xlamig.flow.interp.libraries import Libraries
 from xlamig.flow.interp.modules import Modules
 from xlamig.flow.interp.moves import Moves
 from xlamig.flow.interp.objects import Objects
+from xlamig.flow.interp.objects_apart import note_given, of_object
 from xlamig.flow.interp.opaque_calls import OpaqueCalls
 from xlamig.flow.interp.optimizer_calls import call_update
 from xlamig.flow.interp.project_calls import ProjectCalls
@@ -190,11 +191,11 @@ class Calls:
                 return self.distributions.method(above, name, self.args(node), node)
             case "instance":
                 method = self.instances.method_of(owner, name)
-                if method is not None:
-                    return self.call_contexts.call(method, self.args(node), node)
-                if name in table.names("modules", "registers"):
+                if method is None and name in table.names("modules", "registers"):
                     return self.objects.unknown.register_modules(node, self.args(node))
-                args = self.args(node)
+                args = note_given(self.m, owner, func, self.args(node))
+                if method is not None:
+                    return self.call_contexts.call(method, args, node)
                 if stays_itself(owner, name):
                     return owner
                 inherited = self.distributions.by_name(name, args, node)
@@ -220,12 +221,14 @@ class Calls:
             for cls in owner.ref.lineage():
                 if name in cls.attributes:
                     held = with_step_counter(self.m, cls, name, self.m.held_by(cls, name))
+                    held = of_object(self.m, owner.ref, name, node, held)
                     uses = self._uses(name, node) if held.kind == "tensor" and held.loose else ""
                     return TOP if uses == "other" else self._kept(placed(held, owner), name)
             method = self.instances.method_of(owner, name)
             if method is not None:
                 if method.kind == "property":
-                    return self.call_contexts.call(method, Args(), None)
+                    result = self.call_contexts.call(method, Args(), None)
+                    return of_object(self.m, owner.ref, name, node, result)
                 return AbstractValue("function", ref=method)
             part = self.distributions.part(owner.ref, name)
             if part is not None:

@@ -50,6 +50,8 @@ class ClassInfo(Definition):
     methods: dict[str, ir.FunctionDef] = field(default_factory=dict)
     is_module: bool = False
     version: int = 0  # grows when an attribute becomes something else
+    given: set[tuple[int, str]] = field(default_factory=set)  # objects that got a tensor, by scope and name
+    alone: dict[tuple[int, str], bool] = field(default_factory=dict)  # see `objects_apart`
 
     @cached_property
     def counters(self) -> Mapping[str, Sequence[ir.FunctionDef]]:

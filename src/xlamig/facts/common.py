@@ -116,6 +116,7 @@ ContextTag = Literal[
     "log",  # in what is printed or logged
     "saved",  # in the arguments of a call that writes a file
     "device-ids",  # in the devices that are given to DistributedDataParallel or DataParallel
+    "wrapper-devices",  # in the `device_ids` of a class that is not torch's and gets a model
     "set-device",  # in the argument of what sets the process's GPU
     "assigned",  # in the value that a statement assigns, or that is passed on as a generator
     "default-argument",

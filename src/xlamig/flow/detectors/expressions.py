@@ -23,6 +23,7 @@ from xlamig.flow.detectors.parts import owner_of
 from xlamig.flow.detectors.selection import Selections
 from xlamig.flow.detectors.surroundings import Backends, Packages, Variables
 from xlamig.flow.detectors.wrapper_classes import wrapper_of
+from xlamig.flow.detectors.wrapper_devices import device_arguments
 from xlamig.flow.model.inner import scope_inside
 from xlamig.flow.model.regions import WORKER
 from xlamig.flow.model.scopes import path_of
@@ -35,16 +36,6 @@ from xlamig.knowledge import values as table
 def divisor(node: ir.Node, place: CodeContext) -> CodeContext:
     """Where a divisor is: what stands in its arguments is none."""
     return place.within("divisor") if isinstance(node, ir.Call) and not node.args else place
-
-
-def _is_device(arg: ir.Arg, index: int) -> bool:
-    """Return whether an argument of a wrapper that replicates a model chooses devices."""
-    return arg.keyword in ("device_ids", "output_device") if arg.keyword else index in (1, 2)
-
-
-def _chooses_devices(node: ir.Call) -> bool:
-    """Return whether a call of such a wrapper has `device_ids`."""
-    return any(arg.keyword == "device_ids" if arg.keyword else i == 1 for i, arg in enumerate(node.args))
 
 
 class Expressions:
@@ -135,12 +126,11 @@ class Expressions:
         inside = place.within("saved") if dotted in table.names("collectives", "saves") else place
         inside = inside.within("set-device") if dotted in table.names("program", "device-setters") else inside
         path = path_of(node.func)
-        wrappers = (table.names("program", key) for key in ("replicates", "data-parallel"))
-        wrapper = any(dotted in names for names in wrappers) and _chooses_devices(node)
+        devices = device_arguments(node, dotted)
         for i, arg in enumerate(node.args):
             if not self._hands_on(arg):
                 given = self._given(node, i, inside, path)
-                self.visit(arg.value, given.within("device-ids") if wrapper and _is_device(arg, i) else given)
+                self.visit(arg.value, given.within(devices[i]) if i in devices else given)
 
     def _wrapped(self, node: ir.Call, place: CodeContext) -> Iterator[Fact]:
         """Yield the uses of a wrapper by a class of the module that is one."""

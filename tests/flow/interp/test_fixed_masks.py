@@ -62,6 +62,10 @@ def fixed(body: str, init: str = "pass") -> list[bool]:
         "return x[self.of_labels(labels)]",
         "return x.masked_select(labels[:, None] == labels)",
         "return x[labels.nonzero()]",
+        "ids = torch.cat([labels for _ in range(2)]); return x[(ids[None] == ids[:, None])[:8]]",
+        "ids = torch.cat([torch.arange(i) for i in labels.tolist()]).to(x.device); "
+        "return x[ids[None] == ids]",
+        "y = labels.view(-1, 1); return x[torch.eq(y, y.T)]",
     ],
 )
 def test_what_values_decide_is_not_fixed(body: str) -> None:
@@ -84,6 +88,10 @@ def test_what_values_decide_is_not_fixed(body: str) -> None:
         "ids = torch.arange(x.shape[0], device=x.device); return x[ids[:, None] != ids[None]]",
         "return x.masked_select(~torch.eye(8, dtype=torch.bool, device=x.device))",
         "return x[self.helper(self.size).to(x.device)]",
+        "ids = torch.cat([torch.arange(self.size) for _ in range(n)])\n"
+        "ids = (ids[None] == ids[:, None]).float()\n"
+        "ids = ids.to(x.device); return x[ids.bool()]",
+        "y = torch.arange(n, device=x.device).view(-1, 1); return x[torch.eq(y, y.T)]",
         "mask = torch.eye(8, device=x.device).bool(); mask[0, 1] = True; return x[mask]",
         "i = torch.eye(8, device=x.device).nonzero(); return x + i.shape[0]",
     ],

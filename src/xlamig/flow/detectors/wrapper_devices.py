@@ -27,6 +27,4 @@ def _of_torch(node: ir.Call) -> list[int]:
     """Return the positions in a call of torch's wrapper, which only `device_ids` gives the devices."""
     if not any(arg.keyword == "device_ids" if arg.keyword else i == 1 for i, arg in enumerate(node.args)):
         return []
-    return [
-        i for i, arg in enumerate(node.args) if (arg.keyword in _DEVICES if arg.keyword else i in (1, 2))
-    ]
+    return [i for i, arg in enumerate(node.args) if (arg.keyword in _DEVICES if arg.keyword else i in (1, 2))]

@@ -51,12 +51,14 @@ class _Mask:
                 return True
             case ir.Attribute(attr=attr) if attr in _SIZED:
                 return True
+            case ir.Attribute(value=value, attr="T" | "mT"):
+                return self.is_fixed(value, scope)
             case ir.Name() | ir.Attribute() if path := path_of(node):
                 return self._is_fixed_name(node, path, scope, size)
             case ir.Call():
                 return self._is_fixed_call(node, scope)
-            case ir.Attribute(value=value, attr="T" | "mT"):
-                return self.is_fixed(value, scope)
+            case ir.Comprehension(element=element, value=None, generators=generators):
+                return self._is_counted(element, generators, scope)
             case (
                 ir.Sequence()
                 | ir.Slice()
@@ -68,6 +70,16 @@ class _Mask:
             ):
                 return self._are_fixed(ir.children(node), scope, size)
         return False
+
+    def _is_counted(self, element: ir.Expr, generators: tuple[ir.Generator, ...], scope: Scope) -> bool:
+        """Return whether a comprehension makes fixed elements, as many as a fixed `range` counts."""
+        counted = {path_of(part.target) for part in generators}
+        if "" in counted or any(
+            part.ifs or not _counts(part.iter) or scope.find(path_of(part.target)) for part in generators
+        ):
+            return False
+        self.seen |= {(id(scope), name) for name in counted}
+        return self._are_fixed((element, *(part.iter for part in generators)), scope)
 
     def _is_fixed_call(self, node: ir.Call, scope: Scope) -> bool:
         func = node.func
@@ -162,6 +174,12 @@ def _writes(root: ir.Node, path: str) -> Iterator[tuple[ir.Node, ...]]:
             case ir.Call(func=ir.Attribute(value=owner, attr=attr), args=args) if attr.endswith("_"):
                 if path_of(owner) == path:
                     yield args
+
+
+def _counts(iterated: ir.Expr) -> bool:
+    return (
+        isinstance(iterated, ir.Call) and isinstance(iterated.func, ir.Name) and iterated.func.id == "range"
+    )
 
 
 def _counted(b: Binding, path: str) -> tuple[ir.Arg, ...]:

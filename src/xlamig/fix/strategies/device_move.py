@@ -20,6 +20,8 @@ def device_move(fact: Fact, options: Options, context: FixContext) -> Draft | No
     accelerator. Option `trusting`: also where the branch calls functions that may need CUDA."""
     if not isinstance(fact, DeviceChoice) or fact.via != "move" or "availability" not in fact.parts:
         return None
+    if fact.form == "own":  # a class of the project moves itself by `cuda`, and has no `to`
+        return None
     if whole := decided_by_flag(fact, context):
         return whole
     mirrored = fact.form == "mirrored"  # the other branch calls the same functions: they need no CUDA

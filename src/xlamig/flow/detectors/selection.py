@@ -13,6 +13,7 @@ from xlamig.flow.detectors.cuda_tests import CudaTests
 from xlamig.flow.detectors.device_flow import DeviceFlow
 from xlamig.flow.detectors.devices import Devices
 from xlamig.flow.detectors.mirrored import mirrors, only_logs, placement_in, sets_default_type
+from xlamig.flow.detectors.own_moves import moves_own
 from xlamig.flow.detectors.ranks import GPU_NUMBERS
 from xlamig.flow.model.cuda_flags import GPU_FLAG, places_by_flag
 from xlamig.flow.model.guards import NAMES_XLA, Guards
@@ -256,10 +257,9 @@ class Selections:
         if is_statement:
             fields["statement"] = (node.start, node.end)
         fields["related"] = (Why("moved to CUDA only under this test", (moved.start, moved.end)),)
-        fields["parts"] = {
-            "statement": (node.start, node.end),
-            **self.tests.asked_or_denied(node.test, place),
-        }
+        asked = self.tests.asked_or_denied(node.test, place)
+        fields["parts"] = {"statement": (node.start, node.end), **asked}
+        form = "own" if moves_own(node, place, self.analysis) else form
         return DeviceChoice(**fields, via="move", device="cuda", form=form, fallback="cpu", result="move")
 
     def _mentions_xla(self, node: ir.IfExp | ir.If) -> bool:

@@ -89,6 +89,17 @@ class ProjectIndex(NameIndex):
         found = self._bases_by_method.get(name, ())
         return any(not (unless and any(map(unless.search, bases.split()))) for bases in found)
 
+    def defines_alone(self, name: str, other: str) -> bool:
+        """Return whether a class without a base defines the method `name` and not `other`."""
+        return any(
+            export.kind == "class"
+            and name in export.members
+            and other not in export.members
+            and set(export.value.split()) <= {"object"}
+            for interface in self._interfaces.values()
+            for export in interface.exports.values()
+        )
+
     @cached_property
     def _bases_by_method(self) -> Mapping[str, set[str]]:
         """The bases of the classes that define a method, by its name."""

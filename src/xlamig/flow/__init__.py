@@ -116,13 +116,14 @@ def facts_of(
     values.switches.update(switches)
     values.options.update(command_line_options(module, scopes, values))
     imported = any(interface.torch for interface in interfaces.values())
-    torch = has_torch(text) or (imported and not of_another_framework(text))
+    other = of_another_framework(text)
+    torch = has_torch(text) or (imported and not other)
     analysis = Analysis(
         module, text, names, values, torch, filename, kernels=dict(kernels), elsewhere=tuple(elsewhere)
     )
     if "cuda" in text:
         context |= {"cuda-program"}
-    walk = Walk(module, scopes, analysis, context, callers, texts, visit)
+    walk = Walk(module, scopes, analysis, context, callers, texts, None if other else visit)
     facts = sorted(walk.run(), key=lambda fact: (fact.span, fact.kind))
     sizes = sizes_of(module, text) if "torch" in text else ()
     return Facts(facts, walk.sites, walk.parts, sizes, walk.unfollowed, walk.interpretation.visits)

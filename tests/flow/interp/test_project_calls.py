@@ -165,3 +165,25 @@ def test_a_callee_with_ten_thousand_callers_is_bounded() -> None:
     calls = "\n".join(f"branch(x + {i}.5)" for i in range(2000))
     main = f"import torch\nfrom lib import branch\nx = torch.ones(1).cuda()\n{calls}\n"
     assert facts_by_module({"main": main, "lib": LIB})["lib"]
+
+
+@pytest.mark.parametrize(("framework", "trains"), [("mxnet", False), ("json", True)])
+def test_a_loop_of_another_framework_is_no_step(framework: str, trains: bool) -> None:
+    other = f"""
+        import {framework}
+
+        def train(model, loader):
+            for batch in loader:
+                loss = model(batch)
+                loss.backward()
+                model.update()
+    """
+    script = """
+        import torch, other
+        device = torch.device("cuda")
+        other.train(torch.nn.Linear(2, 2).to(device), torch.utils.data.DataLoader(torch.ones(4, 2)))
+    """
+    assert (
+        any(fact.startswith("step-boundary") for fact in said_of("other", other=other, script=script))
+        == trains
+    )

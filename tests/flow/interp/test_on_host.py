@@ -36,6 +36,7 @@ ON_HOST = {
     "z = extra.to('cuda'); z[0].cpu()": "copy",
     "for row in y: row.item()": "item",
     "z = y[lengths]; z.cpu()": "copy",
+    "s = table['batch']; s['y'] = extra.to('cuda'); s['y'].cpu()": "copy",
 }
 COMPUTED = {
     "out.sum().item()": "item",
@@ -53,6 +54,7 @@ COMPUTED = {
     "total(y); total(out)": "item",
     "total(x); x.copy_(out); total(x)": "item",
     "z = out.to('cuda:0'); z.cpu()": "copy",
+    "s = table['state']; s['sum'] = torch.zeros([]).to(x.device); s['sum'].item()": "item",
 }
 
 

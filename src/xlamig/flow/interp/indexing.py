@@ -25,7 +25,7 @@ from xlamig.flow.interp.growth import record_growth_of
 from xlamig.flow.interp.kept import carried_by_rows, entry_name, is_carried, kept_entry
 from xlamig.flow.interp.lengths import as_the_longest
 from xlamig.flow.interp.masks import as_compared, as_mask, has_mask, masked_base, record_mask
-from xlamig.flow.interp.on_host import picked_const, written
+from xlamig.flow.interp.on_host import as_entry, picked_const, written
 from xlamig.flow.interp.reads import VALUE_SIZES, Reads, is_read_again, keeps, sureness
 from xlamig.flow.interp.results import indexed_shape
 from xlamig.flow.interp.sizes import Sizes
@@ -176,6 +176,7 @@ class Indexing:
     ) -> None:
         """Record the write of a value to `base[index]`, and let the base hold it."""
         target, base, index = self._parts(target, base)
+        name = path_of(target.value)
         if base.kind == "tensor":
             if base.loose and isinstance(base.trait, Carried):  # a container of tensors
                 record_growth_of(self.m, thing, entry_name(target.value, base, index[0].const))
@@ -189,10 +190,9 @@ class Indexing:
             return
         if base.kind == "sequence":
             read_position(self.reads, target, index[0])
-        name = path_of(target.value)
         if not name:
             return
-        key = index[0].const
+        key, thing = index[0].const, as_entry(thing, value)
         record_growth_of(self.m, thing, entry_name(target.value, base, key))
         if base.kind == "mapping":
             if isinstance(key, str):

@@ -9,6 +9,7 @@ from xlamig import ir
 from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.domain import MISSING, OF_NUMBERS, ON_HOST, AbstractValue, Mark, element_of
 from xlamig.flow.interp.state import State
+from xlamig.flow.model.scopes import path_of
 from xlamig.knowledge import values as table
 
 _PLAIN = frozenset({"number", "bool", "none", "text", "device", "dtype", "api"})
@@ -109,6 +110,17 @@ def _holds_numbers(data: AbstractValue) -> bool:
     return bool(parts) and all(
         _holds_numbers(part) if part.kind == "sequence" else is_same_number(part) for part in parts
     )
+
+
+def as_entry(thing: AbstractValue, value: ir.Expr | None) -> AbstractValue:
+    """Return what a container keeps of a value that is written into it: a tensor that the code fills with one
+    number, `state["sum"] = torch.zeros(1).to(device)`, is there to be changed later."""
+    if not thing.on_host or value is None:
+        return thing
+    makers = table.names("sizes", "makes-of-sizes")
+    calls = (node for node in ir.walk(value) if isinstance(node, ir.Call))
+    made = any(path_of(call.func).rpartition(".")[2].removesuffix("_like") in makers for call in calls)
+    return thing.replace(const=MISSING) if made else thing
 
 
 def note_written(m: State, args: Args) -> None:

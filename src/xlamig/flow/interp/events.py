@@ -175,8 +175,9 @@ class _Weighed(Protocol):
     def fields(self) -> Iterable[Any]: ...  # Any: a mapping or its pairs
 
 
-def weight(event: _Weighed) -> tuple[int, int, bool]:
+def weight(event: _Weighed) -> tuple[int, int, bool, bool]:
     """Return how often an event happens, then how sure it is, then whether it is of more than data from the
-    host: the order in which one replaces another."""
-    more = ("origin", "host") not in dict(event.fields).items()
-    return FREQUENCIES.index(event.frequency), event.sure, more
+    host, then whether its loop is known: the order in which one replaces another."""
+    fields = dict(event.fields)
+    more, loop = ("origin", "host") not in fields.items(), bool(fields.get("loop"))
+    return FREQUENCIES.index(event.frequency), event.sure, more, loop

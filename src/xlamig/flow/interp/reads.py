@@ -146,9 +146,12 @@ class Reads:
         )
 
     def _loop_around(self, node: ir.Node) -> str:
-        """Return the kind of the innermost loop of steps that a node stands in itself."""
-        around = [loop.kind for loop in self.m.loops_around(node) if loop.kind in STEPS]
-        return around[-1] if around else ""
+        """Return the kind of the innermost loop of steps that a node stands in itself; a loop over batches
+        inside a step, such as a test after each step over all data, is one of evaluation."""
+        loops = self.m.loops_around(node)
+        around = [loop.kind for loop in loops if loop.kind in STEPS]
+        inner = "evaluation" if any(loop.rolls and loop.loads for loop in loops) else ""
+        return around[-1] if around else inner
 
     def sent(self, left: AbstractValue, right: AbstractValue, node: ir.Node) -> None:
         """A constant of the host meets a tensor of the device."""

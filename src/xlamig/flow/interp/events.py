@@ -179,5 +179,5 @@ def weight(event: _Weighed) -> tuple[int, int, bool, bool]:
     """Return how often an event happens, then how sure it is, then whether it is of more than data from the
     host, then whether its loop is known: the order in which one replaces another."""
     fields = dict(event.fields)
-    more, loop = ("origin", "host") not in fields.items(), bool(fields.get("loop"))
+    more, loop = ("origin", "host") not in fields.items(), "origin" in fields and bool(fields["loop"])
     return FREQUENCIES.index(event.frequency), event.sure, more, loop

@@ -405,3 +405,26 @@ def test_a_default_that_no_call_leaves_is_no_error(default: str, calls: str, sev
     text = f"import torch\ndef f(n, device={default}):\n    return torch.ones(n, device=device)\n"
     text += f"cpu = torch.device('cpu')\n{calls}\n"
     assert [f.severity for f in found(text, select=["XLA001"])] == [severity]
+
+
+FORWARD = """import torch
+from torch import nn
+class Loss(nn.Module):
+    def forward(self, a, b):
+        x = (a.to("xla") - b).abs().mean()
+        BODY
+        return x
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "adds"),
+    [
+        ("self.parts['a'] += x.item()", True),
+        ("self.total += x.item()", True),
+        ("x = x * x.item()", False),
+    ],
+)
+def test_what_a_forward_adds_up_stays_a_tensor(body: str, adds: bool) -> None:
+    reads = [one for one in found(FORWARD.replace("BODY", body)) if one.code == "XLA101"]
+    assert [one.help.startswith("Add up tensors on the device") for one in reads] == [adds]

@@ -22,7 +22,7 @@ def is_summed(node: ir.Node, statement: ir.Stmt, rest: Sequence[ir.Stmt], follow
     if not all(_reduces(part, node) for part in above if part is not node):
         return False
     match statement:
-        case ir.AugAssign(op="+=" | "+", target=ir.Name() | ir.Attribute()):
+        case ir.AugAssign(op="+=" | "+", target=ir.Name() | ir.Attribute() | ir.Subscript()):
             return True
         case ir.Assign(targets=(total,), value=ir.Binary(op="+", left=left)) if path_of(total):
             return path_of(left) == path_of(total) and not ir.encloses(left, node)

@@ -182,7 +182,7 @@ class Indexing:
                 record_growth_of(self.m, thing, entry_name(target.value, base, index[0].const))
             self._costs(target, base, index, "write", thing, value, operator)
             moved = thing.kind == "tensor" and thing.place == "device"
-            base = written(self.m, name := path_of(target.value), base, (thing, *index))
+            base = written(self.m, name, base, (thing, *index))
             if name and ((moved and base.place == "") or base.on_host):
                 self.m.put(name, base.replace(place=base.place or "device", const=TOP.const))
             elif name and moved and base.loose and base.place == "host":  # its parts are moved one by one

@@ -10,7 +10,9 @@ from xlamig.flow.model.scopes import path_of
 
 
 def counted(method: ir.FunctionDef) -> Iterator[str]:
-    """Yield the attributes that a method adds to, or gives a value that is computed from the old one."""
+    """Yield the attributes that a method adds to, or gives a value that is computed from the old one, also
+    by a variable: `end = self.i + n`, `self.i = end % size`."""
+    sums = _sums_of_attributes(method)
     for node in ir.walk(method):
         match node:
             case ir.AugAssign(target=ir.Attribute(value=ir.Name(id="self"), attr=name)):
@@ -20,6 +22,24 @@ def counted(method: ir.FunctionDef) -> Iterator[str]:
             ):
                 if any(isinstance(n, ir.Attribute) and path_of(n) == f"self.{name}" for n in ir.walk(value)):
                     yield name
+        match node:
+            case ir.Assign(
+                targets=(ir.Attribute(value=ir.Name(id="self"), attr=name),),
+                value=ir.Name() | ir.Binary() as given,
+            ) if any(isinstance(n, ir.Name) and name in sums.get(n.id, ()) for n in ir.walk(given)):
+                yield name
+
+
+def _sums_of_attributes(method: ir.FunctionDef) -> Mapping[str, set[str]]:
+    """Return the variables of a method that are an attribute and something more, with the attributes."""
+    found: dict[str, set[str]] = {}
+    for node in ir.walk(method):
+        match node:
+            case ir.Assign(targets=(ir.Name(id=variable),), value=ir.Binary(op="+", left=left, right=right)):
+                for side in (left, right):
+                    if isinstance(side, ir.Attribute) and path_of(side) == f"self.{side.attr}":
+                        found.setdefault(variable, set()).add(side.attr)
+    return found
 
 
 def differs(known: AbstractValue, both: AbstractValue) -> bool:

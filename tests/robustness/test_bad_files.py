@@ -20,6 +20,8 @@ UNPARSABLE = {
     "python 2": (b"print 'a'\n", (1, 1), "print"),
     "python 2's raise": (b"raise ValueError, 'a'\n", (1, 17), "Python 2"),
     "async before it was a keyword": (b"x = y.cuda(async=True)\n", (1, 12), "write `non_blocking=`"),
+    "async, a name": (b"def f(a, async=True):\n    pass\n", (1, 10), "rename it, here and at its callers"),
+    "async, of another call": (b"x = make(y.cuda(), async=True)\n", (1, 20), "rename it, here and at"),
     "async after": (b"x = y.cuda(1 2, asyncs=True)\n", (1, 12), "syntax"),
     "tabs and spaces": (b"if a:\n\tb\n        c\n", (3, 1), "tabs"),
     "merge conflict": (b"<<<<<<< HEAD\na\n=======\nb\n>>>>>>> x\n", (1, 1), "syntax"),
@@ -43,6 +45,24 @@ def test_what_cannot_be_read(check: Check, name: str) -> None:
     assert (finding.code, finding.place.location.row, finding.place.location.column) == ("XLA000", *place)
     assert told in finding.message and "\n" not in finding.message
     assert [f.code for f in report_of(report, "good.py").findings] == ["XLA005"]
+
+
+@pytest.mark.parametrize(
+    ("text", "severity"),
+    [
+        ("#!/usr/bin/env python2\nimport sys, codecs\nprint sys.argv\n", "info"),
+        ("import numpy as np\nif __name__ == '__main__':\n    print np.ones(2)\n", "info"),
+        ("import numpy as np\ndef f():\n    print np.ones(2)\n", "error"),
+        ("#!/usr/bin/python2\nfrom torch import nn\nprint 'a'\n", "error"),
+        ("#!/usr/bin/python2\nimport os\nos.environ['CUDA_VISIBLE_DEVICES'] = '0'\nprint 'a'\n", "error"),
+        ("#!/usr/bin/python2\nfrom model import Net\nprint Net()\n", "error"),
+        ("#!/usr/bin/env python2.7\nfrom . import model\nprint model\n", "error"),
+        ("import sys\nx = (\n", "error"),
+    ],
+)
+def test_scripts_of_python_2(check: Check, text: str, severity: str) -> None:
+    (finding,) = report_of(check({"bad.py": text.encode()}), "bad.py").findings
+    assert (finding.code, finding.severity) == ("XLA000", severity)
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from xlamig.engine.jobs import Analysed, AnalyseJob
 from xlamig.engine.kernel_files import kernel_files
 from xlamig.engine.load import Failure
 from xlamig.engine.lowered import Limit, for_cuda, kept_off, lower_inside, lower_loads, needs_gpu
+from xlamig.engine.python2 import is_host_script_of_python2
 from xlamig.engine.session import Session, session_for
 from xlamig.engine.units import ATTENTION, with_units
 from xlamig.facts import ApiUse, ContextTag, ContextTags, Fact, Package, ToolEvent
@@ -178,7 +179,9 @@ def failure_fact(source: SourceText, failure: Failure) -> ToolEvent:
     start, end = source.line_span(row)
     at = min(max(start, start + failure.column - 1), max(start, end - 1))
     span = (at, min(at + 1, end))
-    detail = "template" if "{{" in source.filename or _TEMPLATE_LINE.search(source.text) else ""
+    detail = "python2" if is_host_script_of_python2(source.text) else ""
+    if "{{" in source.filename or _TEMPLATE_LINE.search(source.text):
+        detail = "template"
     return ToolEvent(
         span=span, statement=span, event="unparsable-file", subject=failure.message, detail=detail
     )

@@ -8,7 +8,14 @@ import warnings
 
 # Syntax of older Pythons that its parser of today calls "invalid syntax" and no more, from the line's start.
 _OLDER = (
-    (re.compile(r".*\basync\s*=[^=]"), "`async` is a keyword since Python 3.7: write `non_blocking=`"),
+    (
+        re.compile(r".*\.(?:cuda|to|type|copy_)\((?:[^()]|\([^()]*\))*\basync\s*=[^=]"),
+        "`async` is a keyword since Python 3.7: write `non_blocking=`",
+    ),
+    (
+        re.compile(r".*\basync\b(?!\s+(?:def|for|with)\b)"),
+        "`async` is a keyword since Python 3.7: rename it, here and at its callers",
+    ),
     (re.compile(r"\s*raise\s+[\w.]+\s*,"), "Python 2: write `raise Error(message)`"),
 )
 

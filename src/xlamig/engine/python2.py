@@ -1,0 +1,44 @@
+"""Whether a file that Python 3 cannot read is a script of Python 2 which has nothing to do with torch."""
+
+from __future__ import annotations
+
+import re
+import sys
+
+from xlamig.knowledge import values as table
+
+_SHEBANG = re.compile(r"#!.*\bpython2(?:\.\d)?\b")
+_SYNTAX = re.compile(
+    r"^[ \t]*(?:print[ \t]+[^\s=(.,\[]|except[ \t]+[\w.]+[ \t]*,[ \t]*\w+[ \t]*:|raise[ \t]+[\w.]+[ \t]*,)",
+    re.MULTILINE,
+)
+_RUN = re.compile(r"^if __name__ == ", re.MULTILINE)
+_RELEVANT = re.compile("torch|cuda", re.IGNORECASE)
+_IMPORT = re.compile(r"^[ \t]*(?:from[ \t]+(\.*\w*)|import[ \t]+([\w., \t]+))", re.MULTILINE)
+_RENAMED = frozenset(  # modules of Python 2's library that Python 3 calls by another name
+    re.findall(
+        r"\w+",
+        "__builtin__ BaseHTTPServer ConfigParser Cookie HTMLParser Queue SimpleHTTPServer SocketServer"
+        " StringIO Tkinter cPickle cStringIO commands cookielib copy_reg dummy_thread exceptions"
+        " htmlentitydefs httplib md5 sets sha thread urllib2 urlparse xmlrpclib",
+    )
+)
+
+
+def is_host_script_of_python2(text: str) -> bool:
+    """Return whether a text is a script in Python 2, names neither torch nor CUDA, and imports no module of
+    the project: only the standard library and packages that compute on the host."""
+    if not (_SHEBANG.match(text) or (_SYNTAX.search(text) and _RUN.search(text))) or _RELEVANT.search(text):
+        return False
+    known = sys.stdlib_module_names | _RENAMED | {"numpy", "matplotlib"}
+    known |= {name.partition(".")[0] for name in table.names("consumers", "library")}
+    return all(name in known for name in _imported(text))
+
+
+def _imported(text: str) -> set[str]:
+    """Return the first parts of the names of the modules that a text imports; "" for a relative import."""
+    found: set[str] = set()
+    for match in _IMPORT.finditer(text):
+        names = [match[1]] if match[1] is not None else match[2].split(",")
+        found |= {name.split()[0].partition(".")[0] if name.split() else "" for name in names}
+    return found

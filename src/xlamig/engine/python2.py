@@ -1,4 +1,4 @@
-"""Whether a file that Python 3 cannot read is a script of Python 2 which has nothing to do with torch."""
+"""Finds scripts in Python 2 that have nothing to do with torch."""
 
 from __future__ import annotations
 

@@ -130,6 +130,19 @@ def test_a_seed_that_cannot_be_repeated_below(page: Page, statement: str, call: 
     assert seeded(page, f"import torch\n{statement}\n", call, style="native") is None
 
 
+def test_no_seed_for_torch_xla_where_lightning_may_choose_one(page: Page) -> None:
+    def fixed(text: str, call: str) -> str | None:
+        p = page(text, style="native")
+        written: str | None = p.fixed("seed-xla", p.call(call, "lightning.pytorch.seed_everything"))
+        return written
+
+    assert fixed("seed_everything(None)\n", "seed_everything(None)") is None
+    assert fixed("def f(s=None):\n    seed_everything(s)\n", "seed_everything(s)") is None
+    assert "torch_xla.manual_seed(s)" in str(
+        fixed("def f(s=1):\n    seed_everything(s)\n", "seed_everything(s)")
+    )
+
+
 def test_portable_code_that_can_import_the_helper(page: Page) -> None:
     fixed = seeded(page, "def f(n):\n    torch.manual_seed(n)  # all\n", "torch.manual_seed(n)")
     assert fixed == (

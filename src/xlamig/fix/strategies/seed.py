@@ -50,6 +50,8 @@ def _statement(fact: Fact, context: FixContext) -> ir.ExprStmt | None:
         if len(call.args) != 1 or call.args[0].star or block is None:
             return None
         value = call.args[0].value
+        if isinstance(fact, ApiUse) and "seed_everything" in fact.name and _may_be_none(value, fact, context):
+            return None
         pure = all(isinstance(n, _PURE) for n in ir.walk(value)) and "\n" not in context.text(
             (value.start, value.end)
         )
@@ -58,3 +60,17 @@ def _statement(fact: Fact, context: FixContext) -> ir.ExprStmt | None:
         own_line = not text[line_start(text, node.start) : node.start].strip()
         return node if pure and own_line and not shared else None
     return None
+
+
+def _may_be_none(value: ir.Expr, fact: Fact, context: FixContext) -> bool:
+    """Return whether a seed is None, or a parameter around a place that is None by default: Lightning then
+    chooses a seed, and torch_xla raises."""
+    if isinstance(value, ir.Const):
+        return value.value is None
+    functions = (node for node in ir.walk(context.module) if isinstance(node, ir.FunctionDef))
+    return isinstance(value, ir.Name) and any(
+        param.name == value.id and isinstance(param.default, ir.Const) and param.default.value is None
+        for function in functions
+        if function.start <= fact.span[0] < function.end
+        for param in function.params
+    )

@@ -254,3 +254,14 @@ def test_calls_that_need_no_package_of_their_own_are_places_of_its_import() -> N
 def test_calls_that_say_more_are_findings_of_their_own() -> None:
     call = "import torch\nimport torch_scatter\ndef f(x, i):\n    return torch_scatter.scatter(x, i)\n"
     assert sorted((f.code, len(f.also)) for f in found("a.py", call, "XLA609")) == [("XLA609", 0)] * 2
+
+
+def test_of_two_loads_the_one_that_runs_leads() -> None:
+    text = """import torch
+def load(net, path, ema=False):
+    state = torch.load(path)['ema'] if ema else torch.load(path)['net']
+    net.load_state_dict(state)
+"""
+    (finding,) = found("a.py", text + "load(net, 'x')\n", "XLA907")
+    assert "only if" not in finding.message and finding.place.location.column == 49
+    assert ["only if" in other.message for other in finding.also] == [True]

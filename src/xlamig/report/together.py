@@ -10,6 +10,7 @@ from xlamig.findings import SEVERITIES, Finding, Level, Report
 
 _LEVELS = get_args(Level)
 _BUILD = "XLA601"  # the build of an extension, which says less than what is known about its source
+_CONDITION = " (only if "  # in the message of what runs under a test that nothing makes true
 _Groups = Mapping[Hashable, Sequence[Finding]]
 
 
@@ -55,13 +56,14 @@ def _copy_key(finding: Finding) -> Hashable:
 
 def _leader(findings: Sequence[Finding]) -> Finding:
     """Return the most serious one: one that a trace confirms before others, a kernel or image before what
-    belongs to it, and a kernel's source before its build."""
+    belongs to it, what runs without a condition before the rest, and a kernel's source before its build."""
     return min(
         findings,
         key=lambda f: (
             SEVERITIES.index(f.severity),
             not f.observed.startswith("confirmed"),
             not f.code.startswith(("XLA6", "XLA910")),
+            _CONDITION in f.message,
             f.code == _BUILD,
             -_LEVELS.index(f.effort.level),
         ),

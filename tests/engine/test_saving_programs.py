@@ -61,3 +61,23 @@ def test_a_file_of_another_program_may_load(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text("import torch\nfrom other import model\n" + STATE + "\n" + SAVE + "\n")
     findings = engine.check([tmp_path], Options({"select": ["XLA907"]}, isolated=True)).findings
     assert not findings
+
+
+@pytest.mark.parametrize(
+    ("loads", "severity"),
+    [
+        (["torch.load(p, map_location='cpu')", 'torch.load(q(p), map_location=torch.device("cpu"))'], "info"),
+        (["torch.load(p, map_location='cpu')", "torch.load(p)"], "warning"),
+        (["torch.load(p, map_location=FUNCTION)"], "warning"),
+        (["print(p)"], "warning"),
+    ],
+)
+def test_a_file_that_is_loaded_on_the_cpu_needs_no_other_care(
+    tmp_path: Path, loads: list[str], severity: str
+) -> None:
+    save = "import torch\ndef keep(model, p):\n    torch.save(model.cuda().state_dict(), p)\n"
+    (tmp_path / "train.py").write_text("import load\n" + save)
+    body = "".join(f"    {load}\n" for load in loads).replace("FUNCTION", FUNCTION)
+    (tmp_path / "load.py").write_text(f"import torch\ndef load(p, q):\n{body}")
+    found = engine.check([tmp_path], Options({"select": ["XLA906"]}, isolated=True)).findings
+    assert [(finding.code, finding.severity) for finding in found] == [("XLA906", severity)]

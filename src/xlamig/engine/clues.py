@@ -25,6 +25,8 @@ _DYNAMIC = Phrases(
         r"\b(?:import_module|__import__|spec_from_file_location|find_spec|(?:iter|walk)_(?:modules|packages))\("
     ),
 )
+_ARGUMENT = r"[^()]|\((?:[^()]|\([^()]*\))*\)"
+_ON_CPU = r"map_location=(?:torch\.device\()?[\"']cpu[\"']"
 _HABITS = {
     "masks": Phrases(("mask", "ignore_index", "padding_idx"), re.compile("mask|ignore_index|padding_idx")),
     "packs": Phrases(("padded_sequence", "run_padded"), re.compile("padded_sequence|run_padded")),
@@ -41,6 +43,13 @@ _HABITS = {
             r"spawn|init_process_group|multiprocessing|\bProcess\(|[Ll]aunch|\bimport ray\b"
             r"|\b(?:accelerate|lightning|pytorch_lightning|deepspeed|submitit)\b"
         ),
+    ),
+    "loads-on-cpu": Phrases(
+        ("torch.load(",),
+        re.compile(rf"\btorch\.load\((?:{_ARGUMENT})*?\b{_ON_CPU}"),
+    ),
+    "loads-elsewhere": Phrases(
+        ("torch.load",), re.compile(rf"\btorch\.load\b(?!\((?:{_ARGUMENT})*?\b{_ON_CPU})")
     ),
     "slurm": Phrases(("submitit", "srun", "sbatch"), re.compile(r"submitit|\b(?:srun|sbatch)\b")),
     TRUSTS: ALLOWS_OBJECTS,
@@ -63,7 +72,8 @@ class Clues(NamedTuple):
     own; `quoted` are the pairs in its strings, `configured` the parts of the configuration that it makes
     objects of. `habits`: it masks or packs sequences, computes the longest of several lengths, converts
     tensors to a type with a name ("types"), saves states by `torch.save`, lets `torch.load` read objects,
-    "launches" processes, or starts jobs by Slurm; for what it saves see Pickled."""
+    loads files to the CPU or to another place ("loads-elsewhere"), "launches" processes, or starts jobs by
+    Slurm; for what it saves see Pickled."""
 
     trains: bool = False
     evaluates: bool = False

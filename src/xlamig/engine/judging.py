@@ -204,6 +204,9 @@ def _context(job: AnalyseJob) -> ContextTags:
         tags.add("ci")
     if "saves" in job.elsewhere or has_habit("saves", job.source.text):
         tags.add("saving-program")
+    loads = {"loads-on-cpu", "loads-elsewhere"}
+    if {h for h in loads if h in job.elsewhere or has_habit(h, job.source.text)} == {"loads-on-cpu"}:
+        tags.add("loads-on-cpu")
     return frozenset(tags)
 
 

@@ -124,6 +124,7 @@ ContextTag = Literal[
     "build",  # of the whole file: setup.py
     "ci",  # of the whole file: it says how the project is tested, not how it is run
     "saving-program",  # of the whole file: its program saves states by torch.save
+    "loads-on-cpu",  # of the whole file: each torch.load of its program passes map_location="cpu"
     "cuda-program",  # of the whole file: CUDA is named somewhere
 ]
 

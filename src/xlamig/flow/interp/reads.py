@@ -266,7 +266,10 @@ def sureness(thing: AbstractValue) -> int:
 
 
 def is_constant(thing: AbstractValue) -> bool:
-    """Return whether a host tensor is the same every step: written out, or kept since it was made."""
+    """Return whether a host tensor is the same every step: written out, or kept since it was made. One
+    without elements has no values to copy."""
+    if thing.shape and 0 in thing.shape:
+        return False
     of_numbers = thing.const is OF_NUMBERS and thing.place == "host" and thing.shape != ()
     return (
         of_numbers

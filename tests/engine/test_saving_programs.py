@@ -81,3 +81,13 @@ def test_a_file_that_is_loaded_on_the_cpu_needs_no_other_care(
     (tmp_path / "load.py").write_text(f"import torch\ndef load(p, q):\n{body}")
     found = engine.check([tmp_path], Options({"select": ["XLA906"]}, isolated=True)).findings
     assert [(finding.code, finding.severity) for finding in found] == [("XLA906", severity)]
+
+
+def test_another_program_may_load_what_this_one_saves(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(
+        "import torch\nstate = torch.load('a', map_location='cpu')\n"
+        "def keep(model, p):\n    torch.save(model.cuda().state_dict(), p)\n"
+    )
+    (tmp_path / "test.py").write_text("import torch\nstate = torch.load('a')\n")
+    (found,) = engine.check([tmp_path], Options({"select": ["XLA906"]}, isolated=True)).findings
+    assert found.severity == "warning"

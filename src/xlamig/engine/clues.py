@@ -27,6 +27,7 @@ _DYNAMIC = Phrases(
 )
 _ARGUMENT = r"[^()]|\((?:[^()]|\([^()]*\))*\)"
 _ON_CPU = r"map_location=(?:torch\.device\()?[\"']cpu[\"']"
+LOADS = frozenset({"loads-on-cpu", "loads-elsewhere"})  # habits
 _HABITS = {
     "masks": Phrases(("mask", "ignore_index", "padding_idx"), re.compile("mask|ignore_index|padding_idx")),
     "packs": Phrases(("padded_sequence", "run_padded"), re.compile("padded_sequence|run_padded")),

@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 
 from xlamig import artifacts, ir
 from xlamig.engine.beside import split
-from xlamig.engine.clues import has_habit
+from xlamig.engine.clues import LOADS, has_habit
 from xlamig.engine.cuda_kernels import cuda_kernels
 from xlamig.engine.device_settings import device_setting_facts
 from xlamig.engine.gpu_classes import gpu_classes
@@ -204,8 +204,7 @@ def _context(job: AnalyseJob) -> ContextTags:
         tags.add("ci")
     if "saves" in job.elsewhere or has_habit("saves", job.source.text):
         tags.add("saving-program")
-    loads = {"loads-on-cpu", "loads-elsewhere"}
-    if {h for h in loads if h in job.elsewhere or has_habit(h, job.source.text)} == {"loads-on-cpu"}:
+    if {h for h in LOADS if h in job.elsewhere or has_habit(h, job.source.text)} == {"loads-on-cpu"}:
         tags.add("loads-on-cpu")
     return frozenset(tags)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from xlamig.artifacts.native import NativeIndex
 from xlamig.engine.cache import digest
+from xlamig.engine.clues import LOADS
 from xlamig.engine.device_settings import settings_in
 from xlamig.engine.exchange import modules_named
 from xlamig.engine.jobs import AnalyseJob
@@ -189,7 +190,11 @@ class WholeProgram:
         if not any(word in text.text for word in _ASKS_ELSEWHERE):
             return ()
         others = (self.modules[name] for name in self.index.programs_with(source.module) - {source.module})
-        return tuple(sorted({clue for one in others if one.loaded for clue in one.loaded.clues.habits}))
+        found = {clue for one in others if one.loaded for clue in one.loaded.clues.habits}
+        if "torch.save(" in text.text:  # any program of the project may load what this one saves
+            habits = (one.loaded.clues.habits for one in self.modules.values() if one.loaded)
+            found |= {habit for some in habits for habit in some & LOADS}
+        return tuple(sorted(found))
 
     def _starts_early(self, source: Source) -> bool:
         """Return whether a device may be chosen while a module of a package is imported: only scripts of the

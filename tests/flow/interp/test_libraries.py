@@ -178,6 +178,7 @@ def answer(ids):
         ('transformers.T5ForConditionalGeneration.from_pretrained(a).to("xla")', "max_new_tokens=1", False),
         ('transformers.T5ForConditionalGeneration.from_pretrained(a).to("xla")', "max_length=8", True),
         ('transformers.AutoModelForCausalLM.from_pretrained(a, device_map="auto")', "", True),
+        ("transformers.AutoModelForCausalLM.from_pretrained(a, load_in_8bit=True)", "", True),
         ('PeftModel.from_pretrained(transformers.AutoModelForCausalLM(a).to("xla"), b).eval()', "", True),
         ('torch.nn.Linear(4, 4).to("xla")', "max_length=8", False),
     ],

@@ -98,8 +98,11 @@ def destination(name: str, args: Args) -> AbstractValue | None:
 
 
 def mapped_place(args: Args) -> Residence:
-    """Return where a model of another library is made: on the host, unless a `device_map` places it."""
+    """Return where a model of another library is made: on the host, unless a `device_map` places it, or it is
+    quantized for a GPU."""
     given = args.keywords.get("device_map")
+    if given is None and args.keywords.keys() & table.names("modules", "quantized-by"):
+        return "either"
     if given is None or given.kind == "none" or given.const == "cpu" or given.place == "host":
         return "host"
     return "device" if given.place == "device" else "either"

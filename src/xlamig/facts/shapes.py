@@ -110,7 +110,8 @@ class ChangingPath(Fact):
 class NegativeSlice(Fact):
     """A slice of a device tensor starts at `-n`, and the dimension may be shorter than `n`.
 
-    `growing`: the tensor begins shorter and grows, as a window of the last steps does.
+    `growing`: the tensor begins shorter and grows, as a window of the last steps does, or what a shorter one
+    lacks is filled up afterwards.
     """
 
     kind: ClassVar[str] = "negative-slice"

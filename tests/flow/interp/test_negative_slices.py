@@ -84,3 +84,65 @@ def generate(model, tokens, block):
 @pytest.mark.parametrize(("amounts", "count"), [("(0, 1)", 1), ("(0, 0)", 0), ("(0, block)", 0)])
 def test_a_mask_that_is_padded_in_the_loop_grows(amounts: str, count: int) -> None:
     assert len(said(PADDED.replace("AMOUNTS", amounts), "negative-slice")) == count
+
+
+POLICY = """
+class Policy(nn.Module):
+    def __init__(self, length):
+        super().__init__()
+        self.length = length
+        self.layer = nn.Linear(3, 3)
+    def get_action(self, states):
+        RESHAPED
+        CUT
+        return self.forward(states)[0, -1]
+    def forward(self, states):
+        return self.layer(states)
+@torch.no_grad()
+def play(env, policy):
+    policy.cuda().eval()
+    states = torch.from_numpy(env.reset()).reshape(1, -1).cuda()
+    for _ in range(1000):
+        action = policy.get_action(states)
+        state = env.step(action.cpu().numpy())[0]
+        states = torch.cat([states, torch.from_numpy(state).cuda().reshape(1, -1)], dim=0)
+play(make(), Policy(20))
+"""
+CUT = "states = states[:, -self.length:]"
+MISSING = "pad = torch.zeros(1, self.length - states.shape[1], 3"
+
+
+@pytest.mark.parametrize("reshaped", ["states.reshape(1, -1, 3)", "states.view((1, -1, 3))", "states[None]"])
+def test_a_window_of_what_the_caller_lets_grow_is_likely(reshaped: str) -> None:
+    code = POLICY.replace("RESHAPED", f"states = {reshaped}").replace("CUT", CUT)
+    assert said(code, "negative-slice")
+
+
+@pytest.mark.parametrize("reshaped", ["states[-1].reshape(1, 1, 3)", "states.sum(0).view(1, 1, 3)"])
+def test_a_window_of_fixed_size_stays_possible(reshaped: str) -> None:
+    code = POLICY.replace("RESHAPED", f"states = {reshaped}").replace("CUT", CUT)
+    assert not said(code, "negative-slice")
+
+
+@pytest.mark.parametrize("given, count", [(", device=states.device)", 1), (")", 0)])
+def test_what_is_filled_up_on_the_device_began_shorter(given: str, count: int) -> None:
+    code = f"""
+    class Policy(nn.Module):
+        def get_action(self, states):
+            states = states.reshape(1, -1, 3)
+            {CUT}
+            {MISSING}{given}
+            return self.layer(torch.cat([pad, states], 1))
+    """
+    assert len(said(code, "negative-slice")) == count
+
+
+def test_filling_up_another_tensor_says_nothing_of_this_one() -> None:
+    code = f"""
+    class Policy(nn.Module):
+        def get_action(self, states, other):
+            {CUT}
+            {MISSING.replace("states", "other")}, device=states.device)
+            return self.layer(states), pad
+    """
+    assert not said(code, "negative-slice")

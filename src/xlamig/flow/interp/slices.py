@@ -93,6 +93,9 @@ class Slices:
             return
         growing = base.cause == "growing" or self._grows(node)
         why = (Why("the tensor begins shorter and grows", (node.value.start, node.value.end)),)
+        if not growing and (filled := self._filled(node, bound, base)) is not None:
+            growing = True
+            why = (Why("this fills up what a shorter tensor lacks", (filled.start, filled.end)),)
         self.m.record(
             NegativeSlice,
             node,
@@ -166,6 +169,27 @@ class Slices:
             or sizes & {path_of(n) for n in ir.walk(test) if isinstance(n, ir.Expr)}
             for test in _tests(function)
         )
+
+    def _filled(self, node: ir.Subscript, bound: ir.Expr, base: AbstractValue) -> ir.Node | None:
+        """Return what the function makes on the device of a tensor to fill up what a shorter slice lacks:
+        `torch.zeros(n - x.shape[1], device=x.device)` below `x = x[:, -n:]`."""
+        count = bound.operand if isinstance(bound, ir.Unary) and bound.op == "-" else None
+        made = [path for path, value in self._assigned() if value is node]
+        if count is None or not made or sureness(base) < LIKELY:
+            return None
+        size = re.escape(made[0])
+        lacking = re.compile(
+            rf"{re.escape(self.m.source(count))} ?- ?({size}(\.shape\[|\.size\()|len\({size}\))"
+        )
+        for call in (part for part in ir.walk(self._function()) if isinstance(part, ir.Call)):
+            on_device = base.place == "device" or any(arg.keyword == "device" for arg in call.args)
+            if (
+                on_device
+                and call.start > node.end
+                and any(lacking.search(self.m.source(a)) for a in call.args)
+            ):
+                return call
+        return None
 
     def _grows(self, node: ir.Subscript) -> bool:
         """Return whether the tensor is appended to: in a loop, or from one call to the next."""

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from xlamig import ir
 from xlamig.flow.model.draws import INFERS, draws_nothing, infers, initialises, keywords_of, method_of
 from xlamig.flow.model.pieces import Pieces
+from xlamig.flow.model.scalers import SCALES, may_scale
 from xlamig.flow.model.scopes import Binding, Scope, ScopeTable, path_of
 from xlamig.flow.model.scripts import MARK, is_script
 
@@ -41,7 +42,7 @@ def uses_of(module: ir.Module, scopes: ScopeTable, pieces: Pieces) -> str:
 
 def _named(statement: ir.Stmt, scopes: ScopeTable) -> tuple[set[str], set[str]]:
     """Return every chain of names and attributes, what switches something off, as `f(False)` and `a.b=False`,
-    what draws on the device, and every module that is imported by its whole name."""
+    what draws on the device or scales a loss, and every module that is imported by its whole name."""
     paths: set[str] = set()
     modules: set[str] = set()
     stack: list[ir.Node] = [statement]
@@ -63,6 +64,8 @@ def _named(statement: ir.Stmt, scopes: ScopeTable) -> tuple[set[str], set[str]]:
                 if draws_nothing(node):
                     stack += [argument.value for argument in node.args]
                     continue
+                if may_scale(node):
+                    modules.add(SCALES)
                 if _switches_off(node):
                     paths.add(f"{path_of(node.func)}(False)")
                 where = INFERS if _is_inside(node, inferring) else ""

@@ -138,6 +138,7 @@ def _ruling() -> Schema:
         "status": _one_of(("stable", "preview")),
         "no-action": FLAG,
         "supersedes": TEXTS,
+        "ignore-guards": FLAG,
     }
 
 

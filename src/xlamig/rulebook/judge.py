@@ -117,8 +117,10 @@ class Judge:
         if fit == NO:
             return None
         ruling = self._ruling(rule, fact, fit, row, program)
-        guarded = policy(fact, rule.guarded, self.settings.target)
-        if ruling is None or guarded == "silent":
+        if ruling is None:
+            return None
+        guarded = policy(fact, "ignore" if ruling.ignores_guards else rule.guarded, self.settings.target)
+        if guarded == "silent":
             return None
         return Decision(rule, fact, row, ruling, guarded == "lower")
 

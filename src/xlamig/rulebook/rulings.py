@@ -28,6 +28,7 @@ class Ruling:
     preview: bool = False
     no_action: bool = False  # the reader has nothing to change
     supersedes: tuple[str, ...] = ()
+    ignores_guards: bool = False  # it holds because a guard keeps the target out
 
     def over(self, other: Ruling) -> Ruling:
         """Return this ruling, completed by `other`; doubts of either stay."""
@@ -43,12 +44,13 @@ class Ruling:
             self.preview or other.preview,
             self.no_action or other.no_action,
             (*self.supersedes, *other.supersedes),
+            self.ignores_guards or other.ignores_guards,
         )
 
 
 RULING_KEYS = (
     "severity", "mechanism", "message", "help", "reason", "effort", "confidence", "measured", "status",
-    "no-action", "supersedes",
+    "no-action", "supersedes", "ignore-guards",
 )  # fmt: skip
 
 
@@ -65,6 +67,7 @@ def read_ruling(keys: Keys) -> Ruling:
         preview=keys.choice("status", ("stable", "preview")) == "preview",
         no_action=keys.flag("no-action", False),
         supersedes=keys.texts("supersedes"),
+        ignores_guards=keys.flag("ignore-guards", False),
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Container, Iterator, Mapping
 
 from xlamig import ir
 from xlamig.flow.detectors.directions import both_directions
-from xlamig.flow.detectors.unwrapped import is_unwrapped
+from xlamig.flow.detectors.unwrapped import bare_module, is_unwrapped
 from xlamig.flow.interp.one_rank import called_by_both
 from xlamig.flow.model.scopes import path_of
 from xlamig.flow.model.site import Analysis, CodeContext
@@ -45,7 +45,8 @@ def moved_later(name: str, node: ir.Call, place: CodeContext, analysis: Analysis
 
 def data_parallel(name: str, node: ir.Call, place: CodeContext, analysis: Analysis) -> Mapping[str, str]:
     """The proofs "replicated": the other branch wraps the model in DistributedDataParallel; "evaluates": the
-    file only evaluates models; and "unwrapped": the wrapper only loads a state."""
+    file only evaluates models; "unwrapped": the wrapper only loads a state; and "bare-module": the path of
+    what is wrapped under a condition alone, and whose `module` is read without one."""
     if name not in table.names("program", "data-parallel"):
         return {}
     found = {}
@@ -58,6 +59,8 @@ def data_parallel(name: str, node: ir.Call, place: CodeContext, analysis: Analys
         found["evaluates"] = "yes"
     if is_unwrapped(node, place, analysis):
         found["unwrapped"] = "yes"
+    elif path := bare_module(node, place, analysis):
+        found["bare-module"] = path
     return found
 
 

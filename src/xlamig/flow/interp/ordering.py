@@ -86,6 +86,7 @@ class Ordering:
         if key is None or key.kind != "function":
             return
         compared = _decides(self.m.semantics.reach(key, node, Args(things[:1])))
+        self.m.prove(node, by_key=True)
         self.reads.host(node, compared, "builtin", name, _written(args.node(-1, "key")))
 
     def _compared(self, name: str, things: list[AbstractValue], args: Args, node: ir.Call) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from xlamig import ir
 from xlamig.facts import ChangingConstant, HostRead, StepBoundary, Why
-from xlamig.flow.interp.carried_names import reads_apart, replaced
+from xlamig.flow.interp.carried_names import assignments, names_in, reads_apart, replaced
 from xlamig.flow.interp.domain import LIKELY, AbstractValue, Mark, element_of
 from xlamig.flow.interp.fed_back import state_left
 from xlamig.flow.interp.frames import STEPS, Loop
@@ -16,6 +16,9 @@ from xlamig.flow.interp.state import State
 from xlamig.flow.model.effects import Effect, Effects
 from xlamig.flow.model.known import short
 from xlamig.flow.model.scopes import path_of
+from xlamig.knowledge import values as table
+
+_JOINS = table.names("torch", "concat")
 
 
 def record_boundary(m: State, loop: Loop, effects: Effects, iterable: AbstractValue) -> None:
@@ -73,8 +76,18 @@ def record_boundary(m: State, loop: Loop, effects: Effects, iterable: AbstractVa
         update=short(m.source(loop.update)) if inside and loop.update is not None else "",
         cut=_cut_by_numbers(m, loop),
         state=state,
+        grows=_joined(loop) if state else "",
         parts={"body": (node.body[0].start, node.body[-1].end)},
     )
+
+
+def _joined(loop: Loop) -> str:
+    """Return the name that a loop joins more to in each iteration, `x = torch.cat([x, y])`; "" if none."""
+    for target, value in assignments(loop.node.body):
+        if isinstance(value, ir.Call) and path_of(value.func).rpartition(".")[2] in _JOINS:
+            for name in sorted(names_in(target) & names_in(value)):
+                return name
+    return ""
 
 
 def _is_fallback(m: State, loop: Loop) -> bool:

@@ -9,7 +9,6 @@ from xlamig import ir
 from xlamig.facts import Why
 from xlamig.flow.interp.arguments import Args, mapped_place
 from xlamig.flow.interp.checkpointed import run_checkpointed
-from xlamig.flow.interp.collating import batch_by
 from xlamig.flow.interp.conventions import HOST_SIZES
 from xlamig.flow.interp.distributions import checking
 from xlamig.flow.interp.domain import (
@@ -33,9 +32,9 @@ from xlamig.flow.interp.domain import (
 )
 from xlamig.flow.interp.frames import functions_of
 from xlamig.flow.interp.host_batches import MAKERS, array, sample
-from xlamig.flow.interp.last_batches import keeping_last
 from xlamig.flow.interp.layers import with_weight_by
 from xlamig.flow.interp.libraries import Libraries, is_array
+from xlamig.flow.interp.loader_uses import loader_of
 from xlamig.flow.interp.modules import Modules
 from xlamig.flow.interp.moves import Moves
 from xlamig.flow.interp.opaque_calls import OpaqueCalls
@@ -141,9 +140,7 @@ class TorchCalls:
                 place = held[0].place if held else "host"
                 return AbstractValue(word, place, ref=checking(self.m, word, name, args))
             case "loader":
-                self.m.prove(node, divided=self._is_divided(args))
-                loader = AbstractValue("loader", "host", element=batch_by(self.m, args, node))
-                return keeping_last(loader, args, Made(node, self.m.statement, name))
+                return loader_of(self.m, args, node, name, self._is_divided(args))
             case "parameter":
                 place = first.place if first.kind == "tensor" else ""
                 return AbstractValue("tensor", place or "host", trait=Mark.PARAMETER)

@@ -1,0 +1,101 @@
+"""What becomes of a data loader's batches: advice on its last batch depends on it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from xlamig import ir
+from xlamig.flow.interp.arguments import Args
+from xlamig.flow.interp.collating import batch_by
+from xlamig.flow.interp.domain import AbstractValue, Made, tensors_in
+from xlamig.flow.interp.frames import functions_of
+from xlamig.flow.interp.last_batches import keeping_last
+from xlamig.flow.interp.sizes import VARIED
+from xlamig.flow.interp.state import State
+from xlamig.flow.model.scopes import path_of
+
+_PADS = re.compile(r"^DataCollator(?:WithPadding|ForSeq2Seq|ForTokenClassification)$")
+_FIXED = frozenset({False, "max_length", "do_not_pad"})
+_FUNCTIONAL = frozenset({"F", "nn.functional", "torch.nn.functional"})
+_TRAINS = frozenset({"backward", "step", "train", "zero_grad"})
+_NO_GRADIENTS = re.compile(r"\b(?:no_grad|inference_mode)$")
+
+
+def loader_of(m: State, args: Args, node: ir.Call, name: str, divided: bool) -> AbstractValue:
+    """Return the value of a `DataLoader`, `divided` among processes, with the proofs "pads-by-batch": the
+    collate function pads each batch to its longest sample; "evened": Accelerate prepares the loader; and
+    "scored": the function around evaluates a model on its batches."""
+    batch = batch_by(m, args, node)
+    target = m.statement.targets[0] if isinstance(m.statement, ir.Assign) else None
+    path, root = path_of(target) if target is not None else "", m.frame.scope.node
+    inside = [*ir.walk(root)] if path and isinstance(root, ir.FunctionDef) else []
+    m.prove(
+        node,
+        divided=divided,
+        pads_by_batch=_pads_by_batch(m, args, batch),
+        evened=any(_is_prepared(part, path) for part in inside or ir.walk(m.analysis.module) if path),
+        scored=_is_scored(inside, path),
+    )
+    loader = AbstractValue("loader", "host", element=batch)
+    return keeping_last(loader, args, Made(node, m.statement, name))
+
+
+def _pads_by_batch(m: State, args: Args, batch: AbstractValue | None) -> bool:
+    if batch is not None and any(tensor.cause == VARIED for tensor in tensors_in(batch)):
+        return True
+    collate, written = args.get(6, "collate_fn"), args.node(6, "collate_fn")
+    if collate is not None and collate.kind in ("function", "instance"):
+        called = m.semantics.method_of(collate, "__call__") if collate.kind == "instance" else None
+        functions = functions_of(collate) if called is None else [called]
+        return any(_pads(function.node) for function in functions)
+    bound = m.frame.scope.find(path_of(written)) if written is not None and path_of(written) else []
+    made = [written, *(binding.value for binding in bound)]
+    return any(isinstance(one, ir.Call) and _is_padding_collator(one) for one in made)
+
+
+def _is_padding_collator(call: ir.Call) -> bool:
+    name = path_of(call.func).rpartition(".")[2]
+    return _PADS.match(name) is not None and not _is_fixed(call)
+
+
+def _is_fixed(call: ir.Call) -> bool:
+    """Return whether a call pads nothing, or to a length that it is given."""
+    given = [arg.value for arg in call.args if arg.keyword == "padding"]
+    return any(isinstance(value, ir.Const) and value.value in _FIXED for value in given)
+
+
+def _pads(function: ir.Node) -> bool:
+    """Return whether a function pads sequences to the longest, and no further."""
+    found = False
+    for call in (node for node in ir.walk(function) if isinstance(node, ir.Call)):
+        path = path_of(call.func)
+        owner, _, name = path.rpartition(".")
+        keywords = {arg.keyword for arg in call.args}
+        if name == "pad" and owner in _FUNCTIONAL:
+            return False
+        found |= name == "pad_sequence" or ("padding" in keywords and not _is_fixed(call))
+    return found
+
+
+def _is_prepared(node: ir.Node, path: str) -> bool:
+    """Return whether `accelerator.prepare` takes a loader."""
+    match node:
+        case ir.Call(func=ir.Attribute(value=owner, attr="prepare" | "prepare_data_loader"), args=args):
+            given = any(path_of(arg.value) == path for arg in args)
+            return given and "accelerator" in path_of(owner).lower()
+    return False
+
+
+def _is_scored(inside: list[ir.Node], path: str) -> bool:
+    """Return whether a function goes through a loader, and evaluates a model: it calls `eval()`, or computes
+    no gradients, and trains nothing."""
+    calls = [node for node in inside if isinstance(node, ir.Call)]
+    methods = {call.func.attr for call in calls if isinstance(call.func, ir.Attribute)}
+    evaluates = "eval" in methods or any(_NO_GRADIENTS.search(path_of(call.func)) for call in calls)
+    loops = any(path in _names_of(node.iter) for node in inside if isinstance(node, ir.For))
+    return evaluates and loops and methods.isdisjoint(_TRAINS)
+
+
+def _names_of(node: ir.Node) -> Iterator[str]:
+    return (path_of(part) for part in ir.walk(node) if isinstance(part, ir.Name | ir.Attribute))

@@ -1,0 +1,91 @@
+"""Advice on the last batch of a loader, by what becomes of its batches."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from small_project import write
+
+from xlamig import engine
+
+TRAIN = """import torch
+from torch.utils.data import DataLoader
+COLLATE
+
+
+def train(model, data, optimizer, accelerator, device):
+    loader = DataLoader(data, batch_size=8, shuffle=True, collate_fn=collate)
+    PREPARE
+    for x in loader:
+        model(x.to(device)).mean().backward()
+        optimizer.step()
+"""
+SCORE = """import torch
+from torch.utils.data import DataLoader
+
+
+def score(model, data, device):
+    loader = DataLoader(data, batch_size=8, shuffle=True)
+    EVAL
+    found = []
+    for x in loader:
+        found.append(model(x.to(device)))
+        AFTER
+    return torch.cat(found)
+"""
+TO_LONGEST = {
+    "pad_sequence": "def collate(xs):\n    return torch.nn.utils.rnn.pad_sequence(xs)",
+    "tokenizer": "def collate(xs):\n    return tokenizer.pad(xs, padding=True, return_tensors='pt')",
+    "object": "class C:\n    def __call__(self, xs):\n        return t(xs, padding=True)\n\n\ncollate = C()",
+    "library": "from transformers import DataCollatorWithPadding\ncollate = DataCollatorWithPadding(t)",
+}
+TO_ONE_SIZE = {
+    "stack": "def collate(xs):\n    return torch.stack(xs)",
+    "max length": "def collate(xs):\n    return tokenizer(xs, padding='max_length', max_length=64)",
+    "padded on": "def collate(xs):\n    x = torch.nn.utils.rnn.pad_sequence(xs)\n"
+    "    return torch.nn.functional.pad(x, (0, 64 - len(x)))",
+    "library": "import transformers as t\ncollate = t.DataCollatorWithPadding(tok, padding='max_length')",
+}
+
+
+def said(code: str, folder: Path) -> list[tuple[str, bool]]:
+    write({"main.py": code}, folder)
+    report = engine.check(
+        [folder], engine.Options({"select": ["XLA901"]}, isolated=True, jobs=1, cache=False)
+    )
+    return [(found.severity, found.no_action) for found in (*report.findings, *report.aside)]
+
+
+def training(collate: str, folder: Path, prepare: str = "pass") -> list[tuple[str, bool]]:
+    return said(TRAIN.replace("COLLATE", collate).replace("PREPARE", prepare), folder)
+
+
+@pytest.mark.parametrize("case", TO_LONGEST)
+def test_reports_nothing_where_every_batch_has_its_own_shape(case: str, tmp_path: Path) -> None:
+    assert training(TO_LONGEST[case], tmp_path) == []
+
+
+@pytest.mark.parametrize("case", TO_ONE_SIZE)
+def test_reports_batches_of_one_shape(case: str, tmp_path: Path) -> None:
+    assert training(TO_ONE_SIZE[case], tmp_path) == [("warning", False)]
+
+
+def test_asks_for_no_change_where_accelerate_evens_batches(tmp_path: Path) -> None:
+    prepare = "model, loader = accelerator.prepare(model, loader)"
+    assert training(TO_ONE_SIZE["stack"], tmp_path, prepare) == [("info", True)]
+    assert training(TO_ONE_SIZE["stack"], tmp_path, "data = accelerator.prepare(data)") == [
+        ("warning", False)
+    ]
+
+
+@pytest.mark.parametrize("how", ["model.eval()", "torch.set_grad_enabled(False).__enter__(); model.eval()"])
+def test_advises_padding_where_every_sample_counts(how: str, tmp_path: Path) -> None:
+    assert said(SCORE.replace("EVAL", how).replace("AFTER", "pass"), tmp_path) == [("info", False)]
+
+
+@pytest.mark.parametrize("after", ["found[-1].mean().backward()", "model.train()"])
+def test_a_loop_that_trains_may_drop_samples(after: str, tmp_path: Path) -> None:
+    assert said(SCORE.replace("EVAL", "model.eval()").replace("AFTER", after), tmp_path) == [
+        ("warning", False)
+    ]

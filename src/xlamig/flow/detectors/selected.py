@@ -13,6 +13,10 @@ from xlamig.flow.model.scopes import path_of
 from xlamig.knowledge import values as table
 
 _LOSSES = re.compile(r"loss|criterion|cross_entropy|(?:^|_)(?:bce|nll|mse)(?:_|$)", re.IGNORECASE)
+_SUPPRESSES = re.compile(r"(?:^|_)nms(?:$|_)|non_?max(?:imum)?_?supp", re.IGNORECASE)
+_THRESHOLD = re.compile(
+    r"(?:conf|score|nms|det)[a-z]*_?(?:thr|min)|(?:thr|min)[a-z]*_?(?:conf|score)", re.IGNORECASE
+)
 _COUNTS = frozenset({"numel", "nelement", "size", "shape"})
 _EXTREMA = frozenset({"amax", "amin", "max", "min"})
 _SUMS = frozenset({"mean", "sum"})
@@ -44,6 +48,8 @@ def taker_of(node: ir.Node, statement: ir.Stmt, rest: Sequence[ir.Stmt]) -> Take
         return ""  # a sum over all elements, masked, stays on the device, whatever reads it then
     if goes_to_host(node, statement, rest):
         return "bounds" if _bounds_slices(statement, rest) else "host"
+    if isinstance(node, ir.Subscript) and _picks_detections(node, statement, rest):
+        return "detections"
     if _fills(node, statement):
         return "written-back"
     if is_collected(node, statement, rest):
@@ -59,7 +65,36 @@ def taker_of(node: ir.Node, statement: ir.Stmt, rest: Sequence[ir.Stmt]) -> Take
         return taken
     name = variable_of(statement)
     uses = [] if name is None else [(use, later) for later in rest for use in _uses(later, name)]
+    if any(_is_index(use, later) for use, later in uses):
+        return "index"
     return _in_call(*uses[0]) if len(uses) == 1 else ""
+
+
+def _picks_detections(node: ir.Subscript, statement: ir.Stmt, rest: Sequence[ir.Stmt]) -> bool:
+    """Return whether a mask compares a column with a threshold of scores, `x[x[:, 4] > conf_thres]`, or
+    non-maximum suppression takes what it selects."""
+    for part in (part for index in node.index for part in ir.walk(index)):
+        match part:
+            case ir.Compare(left=ir.Subscript(index=(*_, ir.Const(value=int()))), comparators=(limit,)) if (
+                _THRESHOLD.search(path_of(limit).rpartition(".")[2])
+            ):
+                return True
+    name = variable_of(statement)
+    calls = (n for later in (statement, *rest) for n in ir.walk(later) if isinstance(n, ir.Call))
+    for call in calls:
+        func = call.func.attr if isinstance(call.func, ir.Attribute) else path_of(call.func)
+        if _SUPPRESSES.search(func):
+            given = [part for arg in call.args for part in ir.walk(arg.value)]
+            if node in given or any(isinstance(n, ir.Name) and n.id == name for n in given):
+                return True
+    return False
+
+
+def _is_index(use: ir.Name, statement: ir.Stmt) -> bool:
+    """Return whether a name is an index of something else, as it is."""
+    above = [*ir.path_down(statement, use)]
+    last = above[-1] if above else None
+    return isinstance(last, ir.Subscript) and any(part is use for part in last.index)
 
 
 def _bounds_slices(statement: ir.Stmt, rest: Sequence[ir.Stmt]) -> bool:

@@ -1,4 +1,4 @@
-"""What becomes of a data loader's batches: advice on its last batch depends on it."""
+"""The uses of a data loader's batches: advice on the last batch depends on them."""
 
 from __future__ import annotations
 

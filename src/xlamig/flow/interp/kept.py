@@ -6,7 +6,6 @@ import re
 from functools import lru_cache, partial
 
 from xlamig import ir
-from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.attributes import starts_as_int
 from xlamig.flow.interp.domain import (
     LIKELY,
@@ -44,14 +43,6 @@ def carried_trait(operation: str, first: AbstractValue | None) -> Trait | None:
     if operation in table.names("torch", "picking"):
         return Picked(first.trait.name) if not isinstance(first.trait, Grown) else None
     return first.trait if operation in table.names("torch", "length-keeping") else None
-
-
-def stays_growing(operation: str, first: AbstractValue | None, args: Args) -> bool:
-    """Return whether `x.reshape(1, -1, n)` leaves the growth of a tensor to the dimension of -1."""
-    if first is None or first.cause != "growing" or operation not in ("reshape", "view"):
-        return False
-    sizes = [size for given in args.all for size in (given.items or (given,))]
-    return any(size.const == -1 for size in sizes)
 
 
 def carried_by_rows(base: AbstractValue, index: list[AbstractValue]) -> Trait | None:

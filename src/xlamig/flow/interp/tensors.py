@@ -28,7 +28,7 @@ from xlamig.flow.interp.domain import (
     sequence,
 )
 from xlamig.flow.interp.domain.shapes import UNKNOWN
-from xlamig.flow.interp.kept import carried_trait, stays_growing
+from xlamig.flow.interp.kept import carried_trait
 from xlamig.flow.interp.moves import Moves
 from xlamig.flow.interp.number_origins import cause_of_read
 from xlamig.flow.interp.on_host import computed_const, made_of, made_on_host, written
@@ -236,16 +236,16 @@ class Tensors:
         nan = plain in table.names("torch", "nan-checks")
         kept = plain in table.names("torch", "nan-keeping") and first is not None
         dynamic = any(o.cause == "dynamic" for o in operands) and shape != ()
-        carried, grows = carried_trait(plain, first), stays_growing(plain, first, args)
+        carried = carried_trait(plain, first)
         result = AbstractValue(
             "tensor",
             place,
             sure=lead.sure if lead is not None else CERTAIN if place else POSSIBLE,
             dtype=result_dtype(name, first, args),
             shape=shape,
-            cause="dynamic" if dynamic else "growing" if grows else "",
+            cause="dynamic" if dynamic else "",
             trait=Mark.NAN if nan or (kept and first is not None and first.trait is Mark.NAN) else carried,
-            loop=first.loop if first is not None and (carried is not None or grows) else 0,
+            loop=first.loop if first is not None and carried is not None else 0,
             ref=first.ref if first is not None and isinstance(carried, Grown) else None,
             source=source,
             const=computed_const(plain, operands, args if place == "host" else None),

@@ -13,7 +13,6 @@ from xlamig.engine.analyse import analyse
 from xlamig.engine.around import files_around
 from xlamig.engine.beside import asides_of, files_beside
 from xlamig.engine.cache import Cache, folder_of
-from xlamig.engine.configured import note_configured
 from xlamig.engine.cores import usable_cores
 from xlamig.engine.device_settings import device_settings
 from xlamig.engine.exchange import MAX_ROUNDS, mark_unfinished, visits_by_module
@@ -36,6 +35,7 @@ from xlamig.engine.reader import Reader
 from xlamig.engine.remembered import Answers
 from xlamig.engine.session import look_again
 from xlamig.engine.source import Source
+from xlamig.engine.surroundings import note_surroundings
 from xlamig.engine.unmentioned import NONE_UNREACHED
 from xlamig.engine.unread import unread_files
 from xlamig.engine.unused_kernels import native_index, unused_kernels
@@ -125,7 +125,7 @@ class Run:
         sources, memory = self.sources.values(), self.memory
         answers = memory.answers if memory else Answers()
         known = [*sources, *self.imported.values()]
-        note_configured(known)
+        note_surroundings(known)
         modules = {s.module: s for s in known if s.loaded and s.loaded.interface}
         interfaces = {name: i for name, s in modules.items() if s.loaded and (i := s.loaded.interface)}
         index = memory.index_of(interfaces) if memory else ProjectIndex(interfaces)

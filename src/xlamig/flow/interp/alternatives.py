@@ -8,7 +8,7 @@ from typing import TypeVar
 from xlamig import ir
 from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.domain import POSSIBLE, AbstractValue, Alternatives, join_all
-from xlamig.flow.interp.frames import ClassInfo, Function, modules_of
+from xlamig.flow.interp.frames import GUESSED, ClassInfo, Function, modules_of
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.effects import Effect, Effects
 
@@ -17,14 +17,17 @@ _T = TypeVar("_T")
 
 def several(value: AbstractValue) -> list[AbstractValue]:
     """Return the values, of one class each, that a class or an object of one of several classes stands for,
-    or the modules that one of several modules may be; none where it is one, or not known."""
+    or the modules that one of several modules may be; none where it is one, or not known. A class that a
+    caller passes stands for the parameter as well, which was guessed without callers."""
     if not isinstance(value.ref, Alternatives):  # as nearly always
         return []
     if value.kind == "api":
         return [value.replace(ref=ref) for ref in modules_of(value.ref)]
     refs = modules_of(value.ref) if value.kind in ("class", "instance", "module") else []
     classes = [ref for ref in refs if isinstance(ref, ClassInfo)]
-    return [value.replace(ref=info) for info in classes] if 1 < len(classes) == len(refs) else []
+    guessed = [ref for ref in refs if isinstance(ref, str) and ref.endswith(GUESSED)]
+    known = bool(classes) and 1 < len(refs) == len(classes) + len(guessed)
+    return [value.replace(ref=info) for info in classes] if known else []
 
 
 def fitting(functions: Sequence[Function], args: Args) -> Sequence[Function]:

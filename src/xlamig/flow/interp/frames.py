@@ -246,6 +246,9 @@ def inherits(owner: AbstractValue, base: str) -> bool:
     )
 
 
+GUESSED = "#parameter"  # ends the reference of a module that a parameter is, guessed without a caller
+
+
 def modules_of(ref: Ref) -> list[Ref]:
     """Return the modules that a reference may stand for, by where they are defined: the order of the set
     differs from run to run."""

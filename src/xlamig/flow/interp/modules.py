@@ -22,7 +22,7 @@ from xlamig.flow.interp.domain import (
     placed,
     sequence,
 )
-from xlamig.flow.interp.frames import ClassInfo, inherits
+from xlamig.flow.interp.frames import GUESSED, ClassInfo, inherits
 from xlamig.flow.interp.layers import (
     is_part,
     record_forward,
@@ -59,7 +59,7 @@ class Modules:
     def call(self, module: AbstractValue, args: Args, node: ir.Call) -> AbstractValue:
         """`model(x)`"""
         m = self.m
-        if isinstance(module.ref, str) and module.ref.endswith("#parameter") and self._makes(args, node):
+        if isinstance(module.ref, str) and module.ref.endswith(GUESSED) and self._makes(args, node):
             return TOP
         if not node.args and module.ref is None:
             return module  # a class that is annotated like its objects: `activation: nn.ReLU`

@@ -15,7 +15,7 @@ from xlamig.flow.interp.domain import (
     Residence,
 )
 from xlamig.flow.interp.events import Recorder
-from xlamig.flow.interp.frames import ClassInfo, Env, Function, object_of
+from xlamig.flow.interp.frames import GUESSED, ClassInfo, Env, Function, object_of
 from xlamig.flow.interp.kept import cache_by_name
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.kinds import is_optimizer_name
@@ -186,7 +186,7 @@ class Parameters:
         if table.name_like("device").search(name):
             return AbstractValue("device", "device", sure=LIKELY)
         if table.name_like("module").search(name):
-            return AbstractValue("module", "either", sure=LIKELY, loose=True, ref=f"{name}#parameter")
+            return AbstractValue("module", "either", sure=LIKELY, loose=True, ref=f"{name}{GUESSED}")
         if table.name_like("loader").search(name):
             return AbstractValue("loader", "host", sure=LIKELY)
         if is_optimizer_name(name) and not table.name_like("setting").search(name):

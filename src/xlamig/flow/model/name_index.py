@@ -73,7 +73,10 @@ class NameIndex:
         key = (dotted, origin.rpartition(".")[0])
         if key not in self._owners:
             self._owners[key] = self._find_owner(*key)
-        return self._owners[key] or self._find_on_search_path(dotted, origin)
+        found = self._owners[key]
+        if found is not None and self._may_hold(*found):
+            return found
+        return self._find_on_search_path(dotted, origin) or found
 
     def _find_on_search_path(self, dotted: str, origin: str) -> tuple[str, str] | None:
         if not self._adding:

@@ -52,7 +52,16 @@ def _dotted(folder: ir.Expr, assigned: Mapping[str, ir.Expr], depth: int = 0) ->
     return ".".join(part for part in parts if part not in ("", ".", ".."))
 
 
+def exactly(folder: str) -> str:
+    """Return the entry of a search path that means this folder of the project alone."""
+    return f".{folder}"
+
+
 def folders_named(added: Iterable[str], folders: Collection[str]) -> Iterator[str]:
-    """Yield the project's folders that a search path may mean: relative to where the script starts."""
+    """Yield the project's folders that a search path may mean: relative to where the script starts, unless it
+    says which one."""
     for name in added:
+        if name.startswith("."):
+            yield from {name[1:]}.intersection(folders)
+            continue
         yield from (folder for folder in sorted(folders) if folder == name or folder.endswith(f".{name}"))

@@ -26,11 +26,12 @@ from xlamig.flow.interp.kept import carried_by_rows, entry_name, is_carried, kep
 from xlamig.flow.interp.lengths import as_the_longest
 from xlamig.flow.interp.masks import as_compared, as_mask, has_mask, masked_base, record_mask
 from xlamig.flow.interp.on_host import as_entry, picked_const, written
-from xlamig.flow.interp.reads import VALUE_SIZES, Reads, is_read_again, keeps, sureness
+from xlamig.flow.interp.reads import VALUE_SIZES, Reads, keeps, sureness
 from xlamig.flow.interp.results import indexed_shape
 from xlamig.flow.interp.sizes import Sizes
 from xlamig.flow.interp.slices import Slices, bounds_of, keeps_dimension, unpacked
 from xlamig.flow.interp.state import State
+from xlamig.flow.interp.written_in_loops import is_read_again
 from xlamig.flow.model.known import short
 from xlamig.flow.model.scopes import path_of
 from xlamig.knowledge import values as table
@@ -286,11 +287,10 @@ class Indexing:
     ) -> None:
         if not (sure := sureness(base)):
             return
-        if access == "write" and not is_read_again(self.m, node):
-            sure = POSSIBLE  # what no graph of the loop needs is not computed in it
+        unneeded = access == "write" and not is_read_again(self.m, node)  # by any graph of the loop
         self.reads.changing(
             part,
-            number.replace(sure=min(number.sure, sure)),
+            number.replace(sure=min(number.sure, POSSIBLE if unneeded else sure)),
             ChangingConstant,
             via=via,
             access=access,

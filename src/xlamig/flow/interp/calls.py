@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from xlamig import ir
 from xlamig.flow.interp.alternatives import either, fitting, several
 from xlamig.flow.interp.arguments import Args
@@ -25,7 +27,7 @@ from xlamig.flow.interp.domain import (
 )
 from xlamig.flow.interp.frames import ClassInfo, Function, class_of, functions_of, inherits
 from xlamig.flow.interp.host_batches import tokenizer_output
-from xlamig.flow.interp.instances import Instances, is_rewritten, stays_itself
+from xlamig.flow.interp.instances import Instances, is_rewritten, of_constructor, stays_itself
 from xlamig.flow.interp.kept import with_step_counter
 from xlamig.flow.interp.libraries import Libraries
 from xlamig.flow.interp.modules import Modules
@@ -33,7 +35,7 @@ from xlamig.flow.interp.moves import Moves
 from xlamig.flow.interp.objects import Objects
 from xlamig.flow.interp.objects_apart import note_given, of_object
 from xlamig.flow.interp.opaque_calls import OpaqueCalls
-from xlamig.flow.interp.optimizer_calls import call_update
+from xlamig.flow.interp.optimizer_calls import call_optimizer, call_update, is_own_optimizer, run_own
 from xlamig.flow.interp.project_calls import ProjectCalls
 from xlamig.flow.interp.reads import Reads
 from xlamig.flow.interp.sizes import Sizes
@@ -195,7 +197,10 @@ class Calls:
                     return self.objects.unknown.register_modules(node, self.args(node))
                 args = note_given(self.m, owner, func, self.args(node))
                 if method is not None:
-                    return self.call_contexts.call(method, args, node)
+                    run = partial(self.call_contexts.call, method, args, node)
+                    return run_own(self.m, owner, name, node, run)
+                if is_own_optimizer(owner):
+                    return call_optimizer(self.m, owner.replace(place="device"), name, node)
                 if stays_itself(owner, name):
                     return owner
                 inherited = self.distributions.by_name(name, args, node)
@@ -272,14 +277,8 @@ class Calls:
                 if method.kind == "class":
                     method.bound = AbstractValue("class", ref=info)
                 result = self.call_contexts.call(method, args, node)
-                return self._made_by(info, name) if result.kind == "unknown" else result
-        return self._made_by(info, name)
-
-    def _made_by(self, info: ClassInfo, name: str) -> AbstractValue:
-        """Return the object that `Net.from_pretrained(path)` makes, where running it tells nothing."""
-        if not name.startswith("from_"):
-            return TOP
-        return AbstractValue("module" if info.is_module else "instance", "host", sure=LIKELY, ref=info)
+                return of_constructor(info, name) if result.kind == "unknown" else result
+        return of_constructor(info, name)
 
     def named(self, dotted: str) -> AbstractValue:
         """Return the value of a canonical name."""

@@ -9,7 +9,7 @@ from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.call_contexts import CallContexts
 from xlamig.flow.interp.crossing import named
 from xlamig.flow.interp.distributions import Distributions, precedes_project
-from xlamig.flow.interp.domain import TOP, AbstractValue
+from xlamig.flow.interp.domain import LIKELY, TOP, AbstractValue
 from xlamig.flow.interp.frames import ClassInfo, Function
 from xlamig.flow.interp.layers import is_wrapper
 from xlamig.flow.interp.state import State
@@ -39,6 +39,13 @@ def stays_itself(owner: AbstractValue, name: str) -> bool:
         return False
     outside = (base for cls in owner.ref.lineage() for base in cls.outside)
     return any(map(table.called_by, outside))
+
+
+def of_constructor(info: ClassInfo, name: str) -> AbstractValue:
+    """Return the object that `Net.from_pretrained(path)` makes, where running it tells nothing."""
+    if not name.startswith("from_"):
+        return TOP
+    return AbstractValue("module" if info.is_module else "instance", "host", sure=LIKELY, ref=info)
 
 
 @dataclass(eq=False, slots=True)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from xlamig import ir
 from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.domain import LIKELY, TOP, AbstractValue
+from xlamig.flow.interp.frames import ClassInfo
 from xlamig.flow.interp.moves import Moves
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.effects import Effect
+from xlamig.knowledge import values as table
 
 
 def call_optimizer(m: State, owner: AbstractValue, name: str, node: ir.Call) -> AbstractValue:
@@ -20,6 +24,35 @@ def call_optimizer(m: State, owner: AbstractValue, name: str, node: ir.Call) -> 
     elif name == "zero_grad":
         m.effects.add(Effect.ZERO_GRAD)
     return TOP
+
+
+def run_own(
+    m: State, owner: AbstractValue, name: str, node: ir.Call, run: Callable[[], AbstractValue]
+) -> AbstractValue:
+    """Run a method of an object of the project's class; return its result. The `step` of an optimizer updates
+    the parameters, unless another one that it wraps has done so."""
+    before = _updates(m)
+    result = run()
+    if name == "step" and is_own_optimizer(owner) and _updates(m) == before:
+        m.updated(node)
+        m.work("device")
+    return result
+
+
+def _updates(m: State) -> tuple[bool, ...]:
+    return tuple(
+        Effect.OPTIMIZER_STEP in some for some in (m.effects.must, m.effects.may, m.effects.repeated)
+    )
+
+
+def is_own_optimizer(owner: AbstractValue) -> bool:
+    """Return whether an object is of a project's class that derives from an optimizer of a library."""
+    outside = (
+        (base for cls in owner.ref.lineage() for base in cls.outside)
+        if isinstance(owner.ref, ClassInfo)
+        else ()
+    )
+    return any(base.endswith("Optimizer") or table.result_of(base) == "optimizer" for base in outside)
 
 
 def made_of_parameters(m: State, moves: Moves, value: ir.Expr | None) -> AbstractValue | None:

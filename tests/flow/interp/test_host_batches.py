@@ -114,6 +114,27 @@ def test_a_running_maximum_of_lengths(length: str, made: str, varies: bool) -> N
     assert bool(said(text, "changing-shape")) == varies
 
 
+CLAMPED = """
+import numpy as np
+def pad(x, kernel):
+    size = np.asarray(kernel, dtype=np.float32).shape[0] - 2
+    return torch.nn.functional.pad(x, (0, GREATER))
+for batch in loader:
+    loss = model(pad(batch.to("cuda"), kernel)).sum()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize("greater", ["max(size, 0)", "max(0, -size)", "max(0, size)"])
+def test_a_number_that_is_clamped_is_no_longest_length(greater: str) -> None:
+    text = (
+        "model = nn.Linear(8, 8).to('cuda')\noptimizer = torch.optim.SGD(model.parameters(), lr=0.1)\n"
+        + CLAMPED
+    )
+    assert [line for line in said(text.replace("GREATER", greater)) if "changing" in line] == []
+
+
 BUFFER = """
 class Replay:
     def __init__(self):

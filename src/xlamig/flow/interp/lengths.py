@@ -174,9 +174,12 @@ class Lengths:
         return AbstractValue("number", cause="batch", sure=LIKELY, trait=Mark.LONGEST, why=(why,))
 
     def running(self, things: Sequence[AbstractValue], node: ir.Node) -> AbstractValue | None:
-        """`width = max(width, len(sample))` in a loop over a batch."""
+        """`width = max(width, len(sample))` in a loop over a batch; `max(size, 0)` only clamps."""
         lengths = [thing for thing in things if thing.kind == "number" and thing.trait is Mark.LENGTH]
-        return self.longest(lengths[0], node) if lengths and self.m.loops and len(things) == 2 else None
+        clamps = isinstance(node, ir.Call) and any(isinstance(arg.value, ir.Const) for arg in node.args)
+        if not lengths or not self.m.loops or len(things) != 2 or clamps:
+            return None
+        return self.longest(lengths[0], node)
 
     def read(self, tensor: AbstractValue, node: ir.Node) -> AbstractValue | None:
         """A number out of a tensor of the host: the greatest of some lengths, or a random one."""

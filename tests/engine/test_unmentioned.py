@@ -337,6 +337,10 @@ USED = NET + "def _made(x):\n    return x.cuda()\n"
     [
         (USED, [6, 8]),
         (USED + "def make(x):\n    return _made(x)\n", [6, 8, 10]),  # users may call what does
+        (
+            USED + "class Kept:\n    def run(self, mode):\n        return getattr(self, '_' + mode)(1)\n",
+            [6, 8, 10],
+        ),
         (USED + "class _Kept:\n    def one(self, x):\n        return x.cuda()\n", [6, 8]),
     ],
 )

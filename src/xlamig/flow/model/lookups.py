@@ -6,7 +6,7 @@ from xlamig import ir
 from xlamig.flow.model.scopes import ScopeTable, path_of
 
 HERE = "."
-_FEWEST = 3  # characters of a part of a name
+_FEWEST = 3  # characters of a part of a name, but for the "_" of private ones
 
 
 def looked_up(node: ir.Node) -> tuple[ir.Expr | None, ir.Expr] | None:
@@ -50,4 +50,4 @@ def parts_of(node: ir.Expr) -> list[str]:
             found = [text]
         case _:
             found = []
-    return [text for text in found if len(text) >= _FEWEST]
+    return [text for text in found if len(text) >= _FEWEST or text == "_"]

@@ -1,4 +1,4 @@
-"""Finds scripts in Python 2 that have nothing to do with torch."""
+"""Find scripts in Python 2 that have nothing to do with torch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Adds to the interfaces of modules what files beside them say."""
+"""Add to the interfaces of modules what files beside them say."""
 
 from __future__ import annotations
 

@@ -19,6 +19,7 @@ import traceback
 from importlib.machinery import PathFinder
 from itertools import pairwise
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 STEPS = 6
@@ -85,6 +86,9 @@ def _run(request: dict[str, Any]) -> dict[str, Any]:
     load = _attempt("", lambda: names.update(runpy.run_path(filename, run_name=run_name)), filename)
     outcome["attempts"].append(load)
     if load["error"] is None:
+        if run_name != "__main__":  # where pickle looks for its classes
+            sys.modules[run_name] = ModuleType(run_name)
+            vars(sys.modules[run_name]).update(names)
         for call in request["calls"]:
             outcome["attempts"].append(_attempt(call, lambda call=call: eval(call, names), filename))
         if "check" in names:

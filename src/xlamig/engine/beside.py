@@ -13,6 +13,7 @@ from xlamig.engine.superseded import superseded_files
 from xlamig.engine.unused import inner_files, is_installed, published_folders, unused_files
 from xlamig.findings import ABOUT_THE_RUN, Aside, Finding
 from xlamig.flow import ProjectIndex
+from xlamig.flow.model.inner import is_inside
 from xlamig.source.beside import aside_of, computes
 
 # What is said of code that runs on the device, which that of a converter does not.
@@ -106,11 +107,6 @@ def split(
         why = _why_aside(finding, beside if used else beside or "unused", settings)
         aside.append(replace(finding, aside=why)) if why else shown.append(finding)
     return tuple(shown), tuple(aside)
-
-
-def is_inside(scope: str, around: Collection[str]) -> bool:
-    """Return whether a scope is one of others, or lies in one."""
-    return any(scope == one or scope.startswith(f"{one}.") for one in around)
 
 
 def _why_aside(finding: Finding, beside: Aside | None, settings: Settings) -> Aside | None:

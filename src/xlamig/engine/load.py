@@ -19,7 +19,6 @@ from xlamig.flow import Interface, summary_of
 from xlamig.flow.model.given import Given
 from xlamig.flow.model.mentions import Mentions
 from xlamig.flow.model.option_codes import Codes
-from xlamig.flow.model.pickled import habits_of
 from xlamig.flow.model.pieces import Pieces
 from xlamig.source.kinds import Kind
 from xlamig.source.notebook import SUFFIX as NOTEBOOK
@@ -106,11 +105,9 @@ def load(job: LoadJob) -> Loaded:
         module = edited or syntax.module_from_text(job.text)
     except syntax.Unparsable as error:
         return Loaded(failure=Failure(error.message, error.row, error.column), clues=clues)
-    if "torch.save(" in job.text or "state_dict()" in job.text:
-        saved = habits_of(module, job.text, job.module, job.is_package)
-        clues = clues._replace(habits=clues.habits.union(saved))
     pieces = job.before.pieces if job.before is not None else None
     summary = summary_of(module, job.text, job.module, job.is_package, pieces)
+    clues = clues._replace(habits=clues.habits | summary.saved)
     seal = digest(summary.interface._replace(calls={}))  # what calls come to is in `AnalyseJob.callers`
     return Loaded(
         summary.interface,

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from xlamig.engine.beside import is_inside
 from xlamig.findings import ABOUT_THE_RUN, Finding, Reason
+from xlamig.flow.model.inner import is_inside
 
 _LOADS = "XLA907"
 _ANYWHERE = (

@@ -7,9 +7,9 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import PurePosixPath
 
 from xlamig.artifacts.native import NativeIndex
-from xlamig.engine.beside import is_inside
 from xlamig.engine.source import Source
 from xlamig.findings import Aside
+from xlamig.flow.model.inner import is_inside
 
 _EXTENSION = re.compile(r"""Extension\(\s*(?:name\s*=\s*)?["']([\w.]+)["']\s*,[^\[\]]*\[([^\]]*)\]""")
 _PARTS = re.compile(r"[.@=]")

@@ -61,6 +61,7 @@ class WholeProgram:
     seals: Seals = field(default_factory=dict)  # as long as the index is the same
     _digests: dict[str, str] = field(default_factory=dict)  # by module, as long as the visits are the same
     _options: dict[str, tuple[tuple[str, State], ...]] = field(default_factory=dict)  # by module
+    _loads: frozenset[str] | None = None  # as long as the modules are the same
 
     def job(self, source: Source, text: SourceText, loaded: Loaded, other_modules: bool = True) -> AnalyseJob:
         """Return the job for a source, or for a changed text of it; without `other_modules` what its key does
@@ -110,7 +111,7 @@ class WholeProgram:
             if visit is not None:
                 visits[now.module] = visit
             modules[now.module] = now
-        return replace(self, modules=modules, visits=visits, _digests={}, _options={})
+        return replace(self, modules=modules, visits=visits, _digests={}, _options={}, _loads=None)
 
     def _switches(self, source: Source, loaded: Loaded) -> tuple[tuple[str, State], ...]:
         """Return the options with a known state that a file tests, and those that it sets where CUDA decides
@@ -192,9 +193,15 @@ class WholeProgram:
         others = (self.modules[name] for name in self.index.programs_with(source.module) - {source.module})
         found = {clue for one in others if one.loaded for clue in one.loaded.clues.habits}
         if "torch.save(" in text.text:  # any program of the project may load what this one saves
-            habits = (one.loaded.clues.habits for one in self.modules.values() if one.loaded)
-            found |= {habit for some in habits for habit in some & LOADS}
+            found |= self._loads_anywhere()
         return tuple(sorted(found))
+
+    def _loads_anywhere(self) -> frozenset[str]:
+        """Return where the modules of the project load files to."""
+        if self._loads is None:
+            habits = (one.loaded.clues.habits for one in self.modules.values() if one.loaded)
+            self._loads = LOADS & frozenset[str]().union(*habits)
+        return self._loads
 
     def _starts_early(self, source: Source) -> bool:
         """Return whether a device may be chosen while a module of a package is imported: only scripts of the

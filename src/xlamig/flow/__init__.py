@@ -30,12 +30,14 @@ __all__ = ["Facts", "Interface", "ProjectIndex", "Summary", "facts_of", "summary
 
 class Summary(NamedTuple):
     """All that other modules ask of a module; `uses` are the imported names it uses, one a line, `given` the
-    values that it gives to options, `mentions` the functions that it defines and the names it mentions."""
+    values that it gives to options, `mentions` the functions that it defines and the names it mentions,
+    `saved` the files that it writes with objects (see flow.model.pickled)."""
 
     interface: Interface
     uses: str
     given: Given
     mentions: Mentions
+    saved: frozenset[str]
 
 
 class Facts(NamedTuple):
@@ -59,6 +61,7 @@ def summary_of(
     from xlamig.flow.interface import interface_of
     from xlamig.flow.model.mentions import mentions_of
     from xlamig.flow.model.module_given import given_by
+    from xlamig.flow.model.pickled import habits_of
     from xlamig.flow.model.pieces import Pieces
     from xlamig.flow.model.scopes import ScopeTable
     from xlamig.flow.model.uses import uses_of
@@ -73,6 +76,7 @@ def summary_of(
         uses_of(module, scopes, pieces),
         given_by(module, scopes, pieces),
         mentions_of(module, scopes, pieces),
+        habits_of(module, scopes, text),
     )
 
 

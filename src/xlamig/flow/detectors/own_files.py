@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from xlamig import ir
 from xlamig.facts import ApiUse, Fact, Span
-from xlamig.flow.model.by_kind import of_kind
+from xlamig.flow.model.by_kind import call_at, function_around, of_kind
 from xlamig.flow.model.only_calls import arguments
 from xlamig.flow.model.scopes import Scope, ScopeTable, path_of
 from xlamig.flow.model.site import Analysis
@@ -36,7 +36,7 @@ class OwnFiles:
         """The proof "own-file" of a load: all that the module saves there is data of the host."""
         if not isinstance(fact, ApiUse) or fact.name != _LOADER or "torch.save" not in self.analysis.text:
             return {}
-        load = next((c for c in of_kind(self._module, ir.Call) if (c.start, c.end) == fact.span), None)
+        load = call_at(self._module, fact.span)
         path = _argument(load, 0) if load is not None else None
         if load is None or path is None:
             return {}
@@ -125,8 +125,8 @@ class OwnFiles:
 
     def _scope(self, call: ir.Call) -> Scope:
         """Return the scope of the innermost function around a call."""
-        around = [f for f in of_kind(self._module, ir.FunctionDef) if f.start <= call.start < f.end]
-        return self.scopes.of(max(around, key=lambda f: f.start)) if around else self.scopes.module
+        function = function_around(self._module, call)
+        return self.scopes.module if function is None else self.scopes.of(function)
 
 
 def _argument(call: ir.Call, index: int) -> ir.Expr | None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from xlamig import ir
 from xlamig.facts import ApiUse, Fact, Span
 from xlamig.flow.detectors.own_files import OwnFiles
-from xlamig.flow.model.by_kind import of_kind
+from xlamig.flow.model.by_kind import call_at
 from xlamig.flow.model.known import short
 from xlamig.flow.model.pickled import FILE, HABIT, KEYS, TRUSTS, Pickled, is_of_objects
 from xlamig.flow.model.scopes import Binding, Scope, ScopeTable, path_of
@@ -44,14 +44,13 @@ class Unpickled:
         self.scopes, self.analysis = scopes, analysis
         self._module = analysis.module
         self._pickled = Pickled(analysis.module, scopes, analysis.text)
-        self._written: list[tuple[str, str, str]] | None = None
         self._habits: list[str] | None = None
 
     def proof(self, fact: Fact) -> Mapping[str, str]:
         """Return the proof "holds-objects" of a load, which says in words what the file holds."""
         if not isinstance(fact, ApiUse) or fact.name != _LOADER or fact.via != "call":
             return {}
-        load = next((c for c in of_kind(self._module, ir.Call) if (c.start, c.end) == fact.span), None)
+        load = call_at(self._module, fact.span)
         if load is None or TRUSTS in self._all_habits():
             return {}
         what = self._used(load) or self._saved(load)

@@ -195,7 +195,8 @@ class Calls:
                 method = self.instances.method_of(owner, name)
                 if method is None and name in table.names("modules", "registers"):
                     return self.objects.unknown.register_modules(node, self.args(node))
-                args = note_given(self.m, owner, func, self.args(node))
+                args = self.args(node)
+                note_given(self.m, owner, func, args)
                 if method is not None:
                     run = partial(self.call_contexts.call, method, args, node)
                     return run_own(self.m, owner, name, node, run)

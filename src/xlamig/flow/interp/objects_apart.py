@@ -20,12 +20,11 @@ _PLAIN_CALLS = frozenset({"float", "int", "len", "max", "min", "round", "sum", "
 _SHOWS = frozenset({"print", "format", "str", "info", "write"})
 
 
-def note_given(state: State, owner: AbstractValue, node: ir.Attribute, args: Args) -> Args:
-    """Note that a method of an object got something that may be a tensor; return the arguments."""
+def note_given(state: State, owner: AbstractValue, node: ir.Attribute, args: Args) -> None:
+    """Note that a method of an object got something that may be a tensor."""
     path = path_of(node.value)
     if isinstance(owner.ref, ClassInfo) and any(thing.kind not in _PLAIN_KINDS for thing in args.all):
         owner.ref.given.add((id(state.frame.scope), path))
-    return args
 
 
 def of_object(state: State, info: ClassInfo, name: str, node: ir.Expr, held: AbstractValue) -> AbstractValue:

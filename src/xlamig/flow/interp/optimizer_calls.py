@@ -47,11 +47,8 @@ def _updates(m: State) -> tuple[bool, ...]:
 
 def is_own_optimizer(owner: AbstractValue) -> bool:
     """Return whether an object is of a project's class that derives from an optimizer of a library."""
-    outside = (
-        (base for cls in owner.ref.lineage() for base in cls.outside)
-        if isinstance(owner.ref, ClassInfo)
-        else ()
-    )
+    lineage = owner.ref.lineage() if isinstance(owner.ref, ClassInfo) else ()
+    outside = (base for cls in lineage for base in cls.outside)
     return any(base.endswith("Optimizer") or table.result_of(base) == "optimizer" for base in outside)
 
 

@@ -9,6 +9,7 @@ from operator import attrgetter
 from typing import TypeVar
 
 from xlamig import ir
+from xlamig.facts import Span
 from xlamig.per_file import per_file
 
 Kind = TypeVar("Kind", bound=ir.Node)
@@ -27,6 +28,23 @@ def calls_in(module: ir.Module, function: ir.FunctionDef) -> Sequence[ir.Call]:
     return calls[start : bisect_left(calls, function.end, key=_start)]
 
 
+def call_at(module: ir.Module, span: Span) -> ir.Call | None:
+    """Return the call that stands at a span."""
+    calls = of_kind(module, ir.Call)
+    start = bisect_left(calls, span[0], key=_start)
+    alike = calls[start : bisect_right(calls, span[0], key=_start)]
+    return next((call for call in alike if call.end == span[1]), None)
+
+
+def function_around(module: ir.Module, node: ir.Node) -> ir.FunctionDef | None:
+    """Return the innermost function that a node stands in; None at the top of the module."""
+    functions, outer = of_kind(module, ir.FunctionDef), _outer_functions(module)
+    i = bisect_right(functions, node.start, key=_start) - 1
+    while i >= 0 and functions[i].end <= node.start:
+        i = outer[i]
+    return functions[i] if i >= 0 else None
+
+
 def owner_at_top(module: ir.Module, node: ir.Node) -> str:
     """Return the name of the class or function at the top of a module that a node is in, or ""."""
     around = module.body[bisect_right(module.body, node.start, key=_begin) - 1]
@@ -37,6 +55,21 @@ def _begin(statement: ir.Stmt) -> int:
     """Return where a statement starts, its decorators included."""
     decorators = statement.decorators if isinstance(statement, ir.ClassDef | ir.FunctionDef) else ()
     return decorators[0].start if decorators else statement.start
+
+
+@per_file
+@cache
+def _outer_functions(module: ir.Module) -> list[int]:
+    """Return for each function of a module the position of the one around it, -1 for none."""
+    found: list[int] = []
+    open_ones: list[int] = []
+    functions = of_kind(module, ir.FunctionDef)
+    for i, function in enumerate(functions):
+        while open_ones and functions[open_ones[-1]].end <= function.start:
+            open_ones.pop()
+        found.append(open_ones[-1] if open_ones else -1)
+        open_ones.append(i)
+    return found
 
 
 @per_file

@@ -13,6 +13,7 @@ from xlamig.flow.model.cuda_questions import asks_availability
 from xlamig.flow.model.decorators import is_plain
 from xlamig.flow.model.destinations import destination
 from xlamig.flow.model.given_calls import MOST_STARRED, PASSED_ON, STARRED, Calls, Parameter, join_calls
+from xlamig.flow.model.inner import is_inside
 from xlamig.flow.model.kept import kept_in
 from xlamig.flow.model.option_codes import (
     ANY,
@@ -68,7 +69,7 @@ class Given(NamedTuple):
         """Return the same with all values that count; `idle` are the scopes of what nothing runs."""
         values = {key: set(codes) for key, codes in self.values.items()}
         for scope, assigned in self.assigned.items():
-            if not _is_in(scope, idle):
+            if not is_inside(scope, idle):
                 for key, codes in assigned.items():
                     values.setdefault(key, set()).update(codes)
         found = {key: frozenset(codes) for key, codes in values.items()}
@@ -76,12 +77,8 @@ class Given(NamedTuple):
 
     def assigned_in(self, scopes: Collection[str]) -> frozenset[str]:
         """Return the keys of what these scopes assign to."""
-        found = (assigned for scope, assigned in self.assigned.items() if _is_in(scope, scopes))
+        found = (assigned for scope, assigned in self.assigned.items() if is_inside(scope, scopes))
         return frozenset().union(*found)
-
-
-def _is_in(scope: str, scopes: Collection[str]) -> bool:
-    return any(scope == one or scope.startswith(f"{one}.") for one in scopes)
 
 
 def given_in(statement: ir.Stmt, scopes: ScopeTable) -> Given:

@@ -1,8 +1,8 @@
-"""The scopes inside expressions: what a lambda or a comprehension calls its own."""
+"""Scopes inside others: what a lambda or a comprehension calls its own, and which functions hold which."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from xlamig import ir
 from xlamig.flow.model.scopes import Binding, Scope
@@ -20,6 +20,11 @@ def scope_inside(node: ir.Lambda | ir.Comprehension, scope: Scope) -> Scope:
         for name in _targets(generator.target):
             inner.bindings[name] = [Binding("opaque", inner, generator.start, generator.end, ())]
     return inner
+
+
+def is_inside(scope: str, around: Collection[str]) -> bool:
+    """Return whether a scope is one of others, or lies in one, by their qualified names."""
+    return any(scope == one or scope.startswith(f"{one}.") for one in around)
 
 
 def _targets(target: ir.Expr) -> Iterator[str]:

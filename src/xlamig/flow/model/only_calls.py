@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from xlamig import ir
-from xlamig.flow.model.by_kind import of_kind
+from xlamig.flow.model.by_kind import function_around, of_kind
 from xlamig.flow.model.scopes import path_of
 from xlamig.per_file import per_file
 
@@ -23,8 +23,7 @@ def only_call(module: ir.Module, function: ir.Node | None) -> tuple[Given, ir.No
     if len(calls) != 1:
         return None
     (call,) = calls
-    around = [f for f in of_kind(module, ir.FunctionDef) if f.start <= call.start < f.end]
-    caller = max(around, key=lambda one: one.start, default=module)
+    caller = function_around(module, call) or module
     return (arguments(call, function), caller) if caller is not function else None
 
 

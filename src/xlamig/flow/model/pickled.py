@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import collections
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from typing import NamedTuple
 
 from xlamig import ir
-from xlamig.flow.model.by_kind import of_kind
+from xlamig.flow.model.by_kind import function_around, of_kind
 from xlamig.flow.model.known import short
 from xlamig.flow.model.scopes import Binding, Scope, ScopeTable, path_of
 from xlamig.flow.model.tensor_methods import is_of_tensors
 from xlamig.knowledge import values as table
+from xlamig.per_file import per_file
 from xlamig.source.phrases import Phrases
 
 KEYS, FILE = "keys", "file"
@@ -49,9 +51,10 @@ _KEEP = frozenset({"to", "cuda", "cpu", "eval", "train", "float", "half", "requi
 _DEPTH = 3  # names and calls around what is saved
 
 
-def habits_of(module: ir.Module, text: str, name: str, is_package: bool) -> frozenset[str]:
+def habits_of(module: ir.Module, scopes: ScopeTable, text: str) -> frozenset[str]:
     """Return what a module saves that other modules of the program may load, see Pickled."""
-    return frozenset(Pickled(module, ScopeTable(module, text, name, is_package), text).habits())
+    saves = "torch.save(" in text or "state_dict()" in text
+    return frozenset(Pickled(module, scopes, text).habits()) if saves else frozenset()
 
 
 class Pickled:
@@ -94,25 +97,11 @@ class Pickled:
         """Return the entries of a dictionary, with those that its function adds to its name."""
         found = _written_out(node)
         around = self.scope_at(node).node
-        if not isinstance(around, ir.FunctionDef):
-            return found
-        for statement in ir.walk(around):
-            match statement:
-                case ir.Assign(targets=(ir.Name(id=name),), value=value) if value is node:
-                    for other in ir.walk(around):
-                        match other:
-                            case ir.Assign(
-                                targets=(
-                                    ir.Subscript(value=ir.Name(id=same), index=(ir.Const(value=str(key)),)),
-                                ),
-                                value=added,
-                            ) if same == name and other.start > node.start:
-                                found[key] = added
-                            case ir.Call(
-                                func=ir.Attribute(value=ir.Name(id=same), attr="update"),
-                                args=(ir.Arg(value=ir.Dict() as more),),
-                            ) if same == name and other.start > node.start:
-                                found |= _written_out(more)
+        if isinstance(around, ir.FunctionDef):
+            filled = _filled_in(around)
+            for start, entries in filled.added.get(filled.names.get(node.start, ""), ()):
+                if start > node.start:
+                    found |= entries
         return found
 
     # ------------------------------------------------------------------ what is saved
@@ -193,13 +182,13 @@ class Pickled:
             if node.func.attr in _KEEP:
                 return self.object_in(node.func.value, scope, depth - 1)
         name = self.dotted(node.func, scope)
-        _, _, last = name.rpartition(".")
+        last = name.rpartition(".")[2]
         if name.startswith("numpy.") and last not in _RETURN_PLAIN:
             return f"a value of NumPy, `{text}`"
         if name in table.names("pickled", "classes"):
             return f"what `{text}` returns"
-        if name and _CLASS.fullmatch(last or name) and not _PLAIN_CLASS.search(name):
-            return f"an object of `{last or name}`"
+        if _CLASS.fullmatch(last) and not _PLAIN_CLASS.search(name):
+            return f"an object of `{last}`"
         bound = scope.find(path_of(node.func)) if path_of(node.func) else []
         match bound:
             case [Binding(kind="class", node=ir.ClassDef(name=own))]:
@@ -222,13 +211,12 @@ class Pickled:
         bound = scope.lookup(first) if first else []
         if not bound or bound[-1].kind != "import":
             return ""
-        name = f"{bound[-1].dotted}.{rest}" if rest else bound[-1].dotted
-        return name
+        return f"{bound[-1].dotted}.{rest}" if rest else bound[-1].dotted
 
     def scope_at(self, node: ir.Node) -> Scope:
         """Return the scope of the innermost function around a node."""
-        around = [f for f in of_kind(self.module, ir.FunctionDef) if f.start <= node.start < f.end]
-        return self.scopes.of(max(around, key=lambda f: f.start)) if around else self.scopes.module
+        function = function_around(self.module, node)
+        return self.scopes.module if function is None else self.scopes.of(function)
 
 
 @cache
@@ -239,6 +227,36 @@ def is_of_objects(attr: str) -> bool:
     return (
         attr not in _ALL_HAVE and not any(hasattr(kind, attr) for kind in _PLAIN) and not is_of_tensors(attr)
     )
+
+
+class _Filled(NamedTuple):
+    """The names that dictionaries are given in a function, by where they start, and by name the entries that
+    are added later, with the place."""
+
+    names: Mapping[int, str]
+    added: Mapping[str, Sequence[tuple[int, Mapping[str, ir.Expr]]]]
+
+
+@per_file
+@cache
+def _filled_in(function: ir.FunctionDef) -> _Filled:
+    names: dict[int, str] = {}
+    added: dict[str, list[tuple[int, Mapping[str, ir.Expr]]]] = {}
+    for node in ir.walk(function):
+        match node:
+            case ir.Assign(targets=(ir.Name(id=name),), value=ir.Dict(start=start)):
+                names[start] = name
+            case ir.Assign(
+                targets=(ir.Subscript(value=ir.Name(id=name), index=(ir.Const(value=str(key)),)),),
+                value=value,
+            ):
+                added.setdefault(name, []).append((node.start, {key: value}))
+            case ir.Call(
+                func=ir.Attribute(value=ir.Name(id=name), attr="update"),
+                args=(ir.Arg(value=ir.Dict() as more),),
+            ):
+                added.setdefault(name, []).append((node.start, _written_out(more)))
+    return _Filled(names, added)
 
 
 def _written_out(node: ir.Dict) -> dict[str, ir.Expr]:

@@ -69,14 +69,17 @@ def _texts_called(source: Source, modules: Mapping[str, Source], index: ProjectI
 
 
 def files_beside(
-    sources: Collection[Source], index: ProjectIndex, asides: Mapping[str, Aside]
+    sources: Collection[Source],
+    index: ProjectIndex,
+    asides: Mapping[str, Aside],
+    brought: Collection[str] = (),
 ) -> Mapping[str, Aside]:
-    """Return the files that are no part of the program; where there are no others than `asides`, they are the
-    program."""
+    """Return the files that are no part of the program, with those that were `brought` along; where there are
+    no others than `asides`, they are the program."""
     if not any(source.source.kind is None and source.file.name not in asides for source in sources):
         return {}
     exporting = _exporting(sources, index, asides)
-    unused = unused_files(sources, index, asides) | superseded_files(sources, index)
+    unused = {*unused_files(sources, index, asides), *superseded_files(sources, index), *brought}
     return {**dict.fromkeys(unused, "unused"), **dict.fromkeys(exporting, "converters"), **asides}
 
 

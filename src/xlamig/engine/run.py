@@ -12,6 +12,7 @@ from xlamig.config.load import Resolver
 from xlamig.engine.analyse import analyse
 from xlamig.engine.around import files_around
 from xlamig.engine.beside import asides_of, files_beside
+from xlamig.engine.brought import brought_along
 from xlamig.engine.cache import Cache, folder_of
 from xlamig.engine.cores import usable_cores
 from xlamig.engine.device_settings import device_settings
@@ -131,8 +132,10 @@ class Run:
         index = memory.index_of(interfaces) if memory else ProjectIndex(interfaces)
         natives = native_index(sources)
         asides = asides_of(sources, index, self.paths)
-        beside = files_beside(sources, index, asides)
-        states = states_and_reach(sources, index, asides, beside, answers, cache) if self._complete else None
+        brought = brought_along(sources, index, self.paths) if self._complete else frozenset()
+        parts = [source for source in sources if source.file.name not in brought]
+        beside = files_beside(parts, index, asides, brought)
+        states = states_and_reach(parts, index, asides, beside, answers, cache) if self._complete else None
         switches, unreached = states or (None, NONE_UNREACHED)
         beside = {**beside, **unused_kernels(sources, natives, beside, unreached.unmentioned)}
         program = WholeProgram(

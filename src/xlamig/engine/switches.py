@@ -186,11 +186,11 @@ def texts_beside(sources: Collection[Source]) -> Iterator[str]:
         for path in _settings_files(folder):
             if path not in known and seen < _MOST_FILES:
                 seen += 1
-                if text := _text_of(path):
+                if text := text_of(path):
                     yield text
 
 
-def _text_of(path: Path) -> str:
+def text_of(path: Path) -> str:
     """Return the text of a file that is no source of the run; "" for one that cannot be read."""
     ASKED.note_file(path)
     try:

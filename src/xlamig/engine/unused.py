@@ -17,7 +17,7 @@ from xlamig.flow import ProjectIndex
 from xlamig.flow.model.scripts import MARK
 from xlamig.knowledge import values as table
 
-_BUILDS: Mapping[str, re.Pattern[str]] = {
+BUILDS: Mapping[str, re.Pattern[str]] = {
     "setup.py": re.compile(""),
     "setup.cfg": re.compile(r"^\[(?:metadata|options)\b", re.MULTILINE),
     "pyproject.toml": re.compile(
@@ -194,7 +194,7 @@ def published_folders(sources: Iterable[Source]) -> Collection[str]:
     sources = list(sources)
     folders = project_folders(sources)
     packages = {_folder(source.file.name) for source in sources if source.is_package}
-    builds = [source for source in sources if PurePosixPath(source.file.name).name in _BUILDS]
+    builds = [source for source in sources if PurePosixPath(source.file.name).name in BUILDS]
     return {
         f
         for s in builds
@@ -219,7 +219,7 @@ def _uses(source: Source, package: str) -> bool:
 
 
 def _builds(name: str, text: str) -> bool:
-    return name in _BUILDS and _BUILDS[name].search(text) is not None
+    return name in BUILDS and BUILDS[name].search(text) is not None
 
 
 def is_script(source: Source) -> bool:

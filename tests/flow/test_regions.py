@@ -198,6 +198,21 @@ def test_some_steps(line: str) -> None:
     assert the(f"for i, a in b:\n loss.backward()\n {line}").frequency == "interval"
 
 
+@pytest.mark.parametrize(
+    ("sets", "frequency"),
+    [
+        ("def train(self): self.do_log = True\n def val(self): self.do_log = False", "step"),
+        ("do_log = True", "step"),
+        ("def tick(self, i): self.do_log = i > 9", "interval"),
+        ("def tick(self, i):\n  self.do_log = False\n  if i > 9: self.do_log = True", "interval"),
+        ("def tick(self, i): pass", "interval"),
+    ],
+)
+def test_a_mode_of_an_object_holds_in_every_step(sets: str, frequency: str) -> None:
+    loop = "def run(self):\n  for i, a in b:\n   loss.backward()\n   if self.do_log: HERE"
+    assert the(f"class A:\n {sets}\n {loop}").frequency == frequency
+
+
 def test_an_interval_outside_a_step_says_nothing() -> None:
     assert the("for i in b:\n if i % 10 == 0: HERE").frequency == "unknown"
 

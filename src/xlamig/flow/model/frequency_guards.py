@@ -182,7 +182,7 @@ class FrequencyGuards:
                 if name in _NAN_CHECKS:
                     return name not in table.names("torch", "finite-checks")
                 if _SELDOM.search(name):
-                    return True
+                    return None if _is_mode(test, scope) else True
                 value = _set_to(test, scope) if depth == 0 and isinstance(test, ir.Name) else None
                 return None if value is None else self._is_seldom(value, scope, 1)
         return None
@@ -213,6 +213,14 @@ def _asked(test: ir.Expr) -> Iterator[ir.Expr]:
             yield left
         case _:
             yield test
+
+
+def _is_mode(test: ir.Expr, scope: Scope) -> bool:
+    """Return whether methods switch an attribute on or off, whatever they are called with, as `train` and
+    `eval` do: it does not tell one step from another."""
+    found = scope.find(path_of(test)) if isinstance(test, ir.Attribute) else []
+    values = [b.value for b in found if not b.block]
+    return 0 < len(found) == len([v for v in values if isinstance(v, ir.Const) and isinstance(v.value, bool)])
 
 
 def _asks_name(test: ir.Expr) -> bool:

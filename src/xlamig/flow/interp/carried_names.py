@@ -81,6 +81,12 @@ def moves_on(node: ir.For | ir.While, name: str) -> bool:
     )
 
 
+def counts_up(node: ir.For | ir.While, name: str) -> bool:
+    """Return whether every iteration adds the same whole number to a name: `n += 1`."""
+    steps = [part.value for part in node.body if isinstance(part, ir.AugAssign) and _adds_to(part, name)]
+    return any(isinstance(step, ir.Const) and type(step.value) is int for step in steps)
+
+
 def _adds_to(node: ir.Node, name: str) -> bool:
     match node:
         case ir.AugAssign(target=ir.Name(id=target), op="+" | "+="):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from xlamig.facts import Why
-from xlamig.flow.interp.carried_names import moves_on
+from xlamig.flow.interp.carried_names import counts_up, moves_on
 from xlamig.flow.interp.clocks import carried_reading
 from xlamig.flow.interp.domain import (
     LIKELY,
@@ -68,7 +68,7 @@ class LoopValues:
             old = before.get(name)
             if old is None and thing.kind == "tensor" and name in read_first(loop.node):
                 old = thing
-            elif old is None or old is thing:
+            elif old is None or (old is thing and old.kind != "unknown"):
                 continue
             heads[name] = self._carried(name, old, thing, loop)
         return heads
@@ -79,8 +79,7 @@ class LoopValues:
             return reading
         both = join(old, new)
         by_loop = _CAUSES.get(loop.kind, "")
-        may_count = isinstance(old.const, int) and new.kind in ("number", "unknown") and not new.cause
-        if by_loop and may_count and moves_on(loop.node, name):
+        if by_loop and _may_count(old, new, loop, name):
             sure = LIKELY if self.runs_graph(loop) else POSSIBLE
             return AbstractValue("number", cause=by_loop, loop=loop.id, sure=sure)
         if both.kind == "tensor":
@@ -130,6 +129,15 @@ class LoopValues:
         why = (Why("in every iteration of this loop", span),)
         record_growth(self.m, thing, sure, why, "", (loop.node, self.runs_graph(loop)))
         return True
+
+
+def _may_count(old: AbstractValue, new: AbstractValue, loop: Loop, name: str) -> bool:
+    """Return whether a loop counts in a name that held a number, or what is not known, before it."""
+    if new.kind not in ("number", "unknown") or new.cause:
+        return False
+    if isinstance(old.const, int):
+        return moves_on(loop.node, name)
+    return old.kind == "unknown" and counts_up(loop.node, name)
 
 
 def _is_same_list(old: AbstractValue, new: AbstractValue, loop: Loop) -> bool:

@@ -129,7 +129,7 @@ def test_help_gives_a_mask_the_dimensions_that_it_lacks(made: str) -> None:
 WRITTEN = {
     "torch.zeros(4, 8, 3, device='xla')": "Use `z = torch.where(m[..., None], value, z)`",
     "torch.zeros(4, 8, device='xla')": "Use `z = torch.where(m, value, z)`",
-    "model(x)": "`m` is `m`, or `m[..., None]` if it has fewer dimensions than `z`",
+    "model(x)": "`m` is `m`, or `m[..., None]` if `z` has a dimension more, behind the mask's",
 }
 
 

@@ -239,7 +239,7 @@ class Indexing:
                 sure = min(sureness(base), sureness(found)) > POSSIBLE
                 fixed = fixed_mask(self.m, part)
                 masked |= sure and not fixed
-                record_mask(self.m, node, part, base, found, access, thing, value, operator, fixed)
+                record_mask(self.m, node, part, base, found, index, access, thing, value, operator, fixed)
             elif found.kind == "tensor" and found.scalar and found.place == "host":
                 self._changing(part, self.sizes.read(found, part) or NUMBER, node, base, access, "index")
             elif found.kind == "tensor" and found.scalar:

@@ -8,6 +8,7 @@ from typing import Literal
 from xlamig import ir
 from xlamig.facts import DynamicShape
 from xlamig.flow.interp.domain import LIKELY, POSSIBLE, AbstractValue, Mark, as_tensor
+from xlamig.flow.interp.masked_views import View, view_without
 from xlamig.flow.interp.picked_rows import position_in_rows
 from xlamig.flow.interp.reads import sureness
 from xlamig.flow.interp.state import State
@@ -26,6 +27,7 @@ def record_mask(
     part: ir.Expr,
     base: AbstractValue,
     mask: AbstractValue,
+    index: list[AbstractValue],
     access: str,
     thing: AbstractValue | None,
     value: ir.Expr | None,
@@ -39,6 +41,8 @@ def record_mask(
     if mixed:
         sure = LIKELY if m.frequency != "unknown" else POSSIBLE
     tensor = m.source(node.value)
+    beside = access == "write" and not mixed and len(node.index) > 1
+    view = view_without(m, node, part, index, mask) if beside else None
     written = ""
     if thing is not None:
         written = "tensor" if thing.kind == "tensor" else "scalar"
@@ -47,7 +51,9 @@ def record_mask(
     if sure > POSSIBLE and not mixed:
         m.read(Effect.SELECT)
     position = position_in_rows(m, part) if access == "read" and len(node.index) == 1 else {}
-    m.recorder.prove(node, _fitting(m, node, part, base, mask) | _number(thing) | position)
+    joined = {"joined": tensor} if beside and view is None else {}
+    fitting = _fitting(m, part, base, mask, view) if view or len(node.index) == 1 else {}
+    m.recorder.prove(node, fitting | joined | _number(thing) | position)
     m.record(
         DynamicShape,
         node,
@@ -55,11 +61,12 @@ def record_mask(
         mask.why or base.why,
         via=f"mask-{access}",
         operation=operator or "[]",
-        tensor=short(tensor),
+        tensor=short(view.text if view else tensor),
+        target=short(m.source(node)) if access == "write" else "",
         mask=short(", ".join(map(m.source, node.index)) if access == "read" else m.source(part)),
         value=written,
-        widened=_with_dimensions(m, part, 1),
-        same_shape=_computed_from(mask.source, tensor),
+        widened=_with_dimensions(m, part, max(view.behind, 1) if view else 1),
+        same_shape=_computed_from(mask.source, tensor) and not beside,
         fixed=access == "read" and fixed,
         mixed=mixed,
         parts={"mask": (part.start, part.end)},
@@ -67,12 +74,14 @@ def record_mask(
 
 
 def _fitting(
-    m: State, node: ir.Subscript, part: ir.Expr, base: AbstractValue, mask: AbstractValue
+    m: State, part: ir.Expr, base: AbstractValue, mask: AbstractValue, view: View | None
 ) -> dict[str, str]:
-    """Return the proof of what a mask has to be written as beside the tensor that it indexes alone."""
-    if base.shape is None or mask.shape is None or len(node.index) > 1:
+    """Return the proof of what a mask has to be written as beside the tensor that it indexes, or beside the
+    part of it that the other indices take."""
+    lost = view.lost if view else 0
+    if base.shape is None or mask.shape is None or lost is None:
         return {}
-    lacks = len(base.shape) - len(mask.shape)
+    lacks = len(base.shape) - len(mask.shape) - lost
     return {"fitting": _with_dimensions(m, part, lacks)} if lacks >= 0 else {}
 
 

@@ -148,9 +148,10 @@ def _given_elsewhere(names: Iterable[str], texts: Iterable[str]) -> Iterator[tup
             option, dashed = found[2].replace("-", "_"), bool(found[1])
             word = value[1] if value and "\n" not in value[0] else ""
             sets = value is not None and value[0].lstrip("\"' \t")[:1] in (":", "=")
-            if dashed and (not word or word.startswith("-")):
+            after_section = text[max(0, found.start() - 1)] == "." and option.isupper()
+            if dashed and (not word or (word.startswith("-") and not _NUMBER.fullmatch(word))):
                 yield option, ON
-            elif dashed or sets:
+            elif dashed or sets or (after_section and word):  # `LOSS.KIND focal`
                 yield section_key(_section_of(text, found.start()), option), _code_of(word)
 
 
@@ -174,6 +175,8 @@ def _code_of(word: str) -> str:
         return NONE
     if not _PLAIN.fullmatch(word):
         return UNKNOWN
+    if word.startswith("-") and _NUMBER.fullmatch(word):
+        return FINITE + word  # it says that something is off
     return _WORDS.get(word.lower(), FINITE if _NUMBER.fullmatch(word) else TEXT + word)
 
 

@@ -37,6 +37,7 @@ _EQUAL: Mapping[str, Callable[[object, object], bool]] = {
     "==": operator.eq, "!=": operator.ne, "is": operator.eq, "is not": operator.ne,
 }  # fmt: skip
 _OF_EQUALS = frozenset({"==", "!=", "in", "not in"})
+_OF_ORDER = frozenset({"<", "<=", ">", ">="})
 _TRUTH = {OFF: False, NONE: False, ON: True, FINITE: True, TEXT: True, CUDA: False, NO_CUDA: True}
 _OF_CUDA = frozenset({CUDA, NO_CUDA})
 _NUMERIC = frozenset({OFF, FINITE})  # ON may stand for an option that is named without its value
@@ -153,7 +154,9 @@ def _of_part(code: str, condition: Condition) -> bool | None:
 
 
 def _of_number(code: str, op: str, value: object, exact: bool) -> bool | None:
-    if not isinstance(value, int | float) or op not in _NUMBERS or (code[0] == FINITE and not exact):
+    if not isinstance(value, int | float) or op not in _NUMBERS:
+        return None
+    if code[0] == FINITE and not (exact or _is_sentinel(code, op, value)):
         return None
     if code in (ON, NO_CUDA) and not isinstance(value, bool):
         return None
@@ -161,9 +164,18 @@ def _of_number(code: str, op: str, value: object, exact: bool) -> bool | None:
     return _NUMBERS[op](number, value)
 
 
+def _is_sentinel(code: str, op: str, value: float) -> bool:
+    """Return whether a negative number says that something is off, as 0 does: `n > 0` and `n != -1` where
+    `n` is -1."""
+    number = _number(code)
+    return number is not None and number < 0 and (number == value or (value == 0 and op in _OF_ORDER))
+
+
 def _of_text(code: str, op: str, value: object) -> bool | None:
-    """Return the outcome of a comparison of a string, or of None."""
+    """Return the outcome of a comparison of a string, or of None, for which an order raises."""
     text = code[1:] if code[0] == TEXT else None
+    if text is None and op in _OF_ORDER:
+        return False
     if text is None and isinstance(value, str) and value.lower() in ("none", "null"):
         return None  # settings may have it as a string
     if isinstance(value, tuple):

@@ -15,6 +15,7 @@ from xlamig.flow.model.destinations import destination
 from xlamig.flow.model.given_calls import MOST_STARRED, PASSED_ON, STARRED, Calls, Parameter, join_calls
 from xlamig.flow.model.inner import is_inside
 from xlamig.flow.model.kept import kept_in
+from xlamig.flow.model.lowered_keys import LOWERED, lowers_keys
 from xlamig.flow.model.option_codes import (
     ANY,
     ATTRIBUTE,
@@ -89,7 +90,7 @@ def given_in(statement: ir.Stmt, scopes: ScopeTable) -> Given:
 _LEAVES = frozenset({ir.Const, ir.Name})
 _GIVING = frozenset(
     {ir.Call, ir.Assign, ir.AnnAssign, ir.AugAssign, ir.Dict, ir.FunctionDef, ir.ClassDef}
-    | {ir.If, ir.While, ir.For, ir.IfExp, ir.Bool}
+    | {ir.If, ir.While, ir.For, ir.IfExp, ir.Bool, ir.Comprehension}
 )
 """The nodes that give values or ask for them; most others are names."""
 
@@ -133,6 +134,8 @@ class _Collector:
         )
 
     def _node(self, node: ir.Node, scope: Scope) -> None:
+        if lowers_keys(node):
+            self._add(LOWERED, (ON,))
         match node:
             case ir.Call() if path_of(node.func) != "super":  # `super(Net, self)` calls no `Net`
                 self._call(node, scope)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Set
 from functools import lru_cache
 
 from xlamig.flow.model.closure import closure
+from xlamig.flow.model.lowered_keys import LOWERED
 from xlamig.flow.model.option_codes import (
     ANY,
     ATTRIBUTE,
@@ -46,6 +47,7 @@ class OptionTable:
         self._explicit: set[str] = set()  # keys that something gives a known value
         self._evident: set[str] = set()  # those, and the defaults that calls leave
         self._seen: set[str] = set()  # parameters of functions whose calls are all known
+        self._open: set[str] = set()  # parameters that a mapping may give values to
         self._derived: set[str] = set()  # keys, but of parameters, whose value is one of another name
 
     def give(self, key: str, codes: Iterable[str]) -> None:
@@ -78,6 +80,10 @@ class OptionTable:
         else:
             self.note(key, ANY)
 
+    def open(self, key: str) -> None:
+        """Note that a call may give a parameter a value of a mapping."""
+        self._open.add(key)
+
     def see_all(self, key: str) -> None:
         """Note that all calls of the function of a parameter are known: it has what they give it alone."""
         self._seen.add(key)
@@ -85,6 +91,12 @@ class OptionTable:
     def sees_all(self, key: str) -> bool:
         """Return whether only such parameters decide a parameter."""
         return self._seen.issuperset(closure([key], lambda one: keys_in(self._values.get(one, _NOTHING))))
+
+    def is_inside(self, key: str) -> bool:
+        """Return whether an option has what constructors and functions of the program are called with, and no
+        entry of settings or attribute that is set from outside."""
+        every = closure([key], lambda one: {*self._read(one), *keys_in(self._values_of(one))})
+        return every.isdisjoint(self._open) and all(PARAMETER in one or owner_of(one) for one in every)
 
     def has(self, key: str) -> bool:
         """Return whether anything gives an option a value, known or not."""
@@ -97,7 +109,8 @@ class OptionTable:
     def undecided(self, keys: Iterable[str]) -> Codes:
         """Return those of the keys that have values and may have no unknown one, and their sources."""
         unknown = self._unknown()
-        return self._sources(key for key in map(self._key, keys) if key not in unknown and self._read(key))
+        found = self._sources(key for key in map(self._key, keys) if key not in unknown and self._read(key))
+        return found.union(*map(self._read, found))
 
     def _unknown(self) -> set[str]:
         """Return the keys that an unknown value may come to."""
@@ -151,7 +164,7 @@ class OptionTable:
             return _NOTHING if above else ANY
         set_here = {name_of(key) for key in seen & self._explicit if PARAMETER not in key}
         set_here |= set(map(name_of, seen & self._derived))
-        if not read <= set_here:
+        if not read <= set_here | self._lowered(set_here):
             return ANY  # `f(x=args.x)`: what sets it there is not known
         known = not self._evident.isdisjoint(seen) and not (weak and not found <= _WEAK)
         return frozenset(found) if known else ANY
@@ -174,7 +187,16 @@ class OptionTable:
                 (key, *self._of_attributes(key, name), *globals_, *self._of_entries(key, name))
             )
             self._reads[key] = [one for one in keys if one in self._values]
+            self._reads[key] += [one for one in self._in_capitals(name) if key[0] == ENTRY]
         return self._reads[key]
+
+    def _in_capitals(self, name: str) -> list[str]:
+        """Return the keys of the entries that a program may have under a name in lower case."""
+        return self._entries.get(name.upper(), []) if name.islower() and self._lowered((name,)) else []
+
+    def _lowered(self, names: Iterable[str]) -> Codes:
+        """Return names as a program has them that writes the keys of its settings in lower case."""
+        return frozenset(map(str.lower, names)) if self._key(LOWERED) in self._values else _NOTHING
 
     def _of_entries(self, key: str, name: str) -> list[str]:
         """Return the keys of the entries that an option may be; one of a section is not one of others, if
@@ -205,7 +227,10 @@ class NameTable(OptionTable):
 
     def _read(self, key: str) -> list[str]:
         name = name_of(key)
-        return [name] if name in self._values else []
+        return [one for one in dict.fromkeys((name, *self._in_capitals(name))) if one in self._values]
+
+    def _in_capitals(self, name: str) -> list[str]:
+        return [name.upper()] if name.islower() and self._lowered((name,)) else []
 
     def _key(self, key: str) -> str:
         return name_of(key)

@@ -135,6 +135,8 @@ class Switches:
                 one.give(key, given - {key})
                 left = not calls.fill(param.position, param.name)
                 starred = STARRED in calls.keywords
+                if left and starred:
+                    one.open(key)
                 if left and starred and not param.default:
                     one.note(key, (ENTRY + param.name,), evident=False)  # only `**settings` can give it
                 elif left:
@@ -145,7 +147,7 @@ class Switches:
     def undecided(self) -> Codes:
         """Return the names of the options that tests ask for and no module gives an unknown value, with their
         sources."""
-        asked = [key for key in self.tested if not _is_mode(name_of(key))]
+        asked = [key for key in self.tested if not _is_mode(name_of(key)) or _is_work(name_of(key))]
         found = frozenset(name_of(key) for one in self._tables for key in one.undecided(asked))
         return found.union(filter(self._is_of_training, map(name_of, asked)))
 
@@ -171,7 +173,8 @@ class Switches:
         texts = any(code[0] == TEXT for code in codes)
         chosen = texts and _is_choice(option) and not values.sees_all(key)
         of_cuda = not codes.isdisjoint({CUDA, NO_CUDA})
-        chosen |= _is_mode(option) and not of_cuda and key not in self._left and not values.sees_all(key)
+        inside = values.sees_all(key) or (_is_work(option) and values.is_inside(key))
+        chosen |= _is_mode(option) and not of_cuda and key not in self._left and not inside
         unsure = of_cuda and isinstance(values, NameTable)
         return NO_STATE if UNKNOWN in codes or chosen or unsure else tuple(sorted(codes))
 
@@ -260,6 +263,11 @@ def _says_all(calls: Calls) -> bool:
 def _is_mode(option: str) -> bool:
     """Return whether an option is a way to run the program, which users choose between."""
     return table.name_like("mode").search(option) is not None
+
+
+def _is_work(option: str) -> bool:
+    """Return whether an option says what part of its work a class of the program does."""
+    return table.name_like("work").search(option) is not None
 
 
 def _is_choice(option: str) -> bool:

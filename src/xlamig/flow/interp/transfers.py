@@ -22,6 +22,7 @@ from xlamig.flow.interp.kept import carried_trait
 from xlamig.flow.interp.reads import Reads, is_constant, sureness
 from xlamig.flow.interp.sizes import VARIED, Sizes
 from xlamig.flow.interp.state import State
+from xlamig.flow.interp.stored_moves import stays_moved
 from xlamig.flow.model.effects import Effect
 from xlamig.flow.model.known import short
 from xlamig.flow.model.scopes import path_of
@@ -100,7 +101,7 @@ class Transfers:
             via = "batch"
         elif owner.trait is Mark.LEAF:
             via = "leaf"
-        elif is_constant(owner):
+        elif is_constant(owner) and not stays_moved(node, self.m.statement, self.m.frame.scope):
             via = "constant"
         if via and self.m.frequency == "step":
             self.m.record(

@@ -249,3 +249,9 @@ def test_a_function_that_makes_an_object_is_known_by_it(returned: str, text: str
     argument = use.argument("map_location")
     assert argument is not None
     assert argument.value.value == text
+
+
+def test_a_dictionary_of_devices_keeps_those_that_it_leads_from() -> None:
+    value = argument("import torch\ntorch.load(f, map_location={'cuda:0': 'cuda:1', x: 'cpu'})")
+    assert value is not None
+    assert (value.value, [item.value for item in value.items]) == ("cuda:1", ["cuda:0", "x"])

@@ -64,7 +64,8 @@ class Value:
 
     constant  `value` is the Python constant, also one found through a name or default
     pattern   a string known in part: "cuda:*" for f"cuda:{rank}"
-    device    a torch.device or a lambda to it: `value` is "cuda", "cuda:0", "cuda:*", "cpu" ...
+    device    a torch.device or a lambda to it: `value` is "cuda", "cuda:0", "cuda:*", "cpu" ...; also a
+              dictionary that leads to it, from the devices `items`
     api       a torch name: `value` is "torch.float16"
     cuda-test true only where CUDA is in use, like `device.type == "cuda"`
     sequence  a list, tuple or set that is written out: `items` are its elements

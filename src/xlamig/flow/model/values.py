@@ -80,8 +80,8 @@ class Values:
                         return Known(Value("pattern", known.value.value + "*"), known.sure, known.defaults)
                 case ir.IfExp():
                     return self._either(node, scope, depth)
-                case ir.Dict(values=values):
-                    return self._dict(node, values, scope, depth)
+                case ir.Dict():
+                    return self._dict(node, scope, depth)
                 case ir.Sequence():
                     return self._sequence(node, scope, depth)
         return self._unknown(node)
@@ -123,13 +123,14 @@ class Values:
                 return replace(known, sure=False)
         return self._unknown(node)
 
-    def _dict(self, node: ir.Dict, values: tuple[ir.Expr, ...], scope: Scope, depth: int) -> Known:
-        """A map_location dictionary says where tensors go by its values."""
-        for value in values:
+    def _dict(self, node: ir.Dict, scope: Scope, depth: int) -> Known:
+        """A map_location dictionary says where tensors go by its values, of those from each of its keys."""
+        for value in node.values:
             known = self.of(value, scope, depth + 1)
             text = known.value.value
             if known.value.kind != "expression" and isinstance(text, str) and text.startswith("cuda"):
-                return Known(Value("device", text))
+                keys = (self.of(key, scope, depth + 1).value for key in node.keys if key is not None)
+                return Known(Value("device", text, tuple(keys)))
         return self._unknown(node)
 
     def _sequence(self, node: ir.Sequence, scope: Scope, depth: int) -> Known:

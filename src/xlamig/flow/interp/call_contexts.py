@@ -265,7 +265,7 @@ class CallContexts:
             elif args.starred:
                 given[param.name] = self.parameters.guessed(param, function, per_step=False)
             elif param.default is not None:
-                given[param.name] = self.parameters.default(param)
+                given[param.name] = self.parameters.left_out(param)
             else:
                 given[param.name] = TOP
             if param.kind == "":

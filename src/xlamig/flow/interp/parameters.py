@@ -29,16 +29,29 @@ class Parameters:
         self._evaluated: set[int] = set()  # defaults that are evaluated now, by identity
 
     def default(self, param: ir.Param) -> AbstractValue:
-        """The value of a default: the call leaves the argument out."""
+        """The value of a default, of a call TOP."""
         assert param.default is not None
         if not isinstance(param.default, ir.Const | ir.Unary | ir.Sequence | ir.Name | ir.Attribute):
             return TOP
+        return self._evaluated_once(param, param.default)
+
+    def left_out(self, param: ir.Param) -> AbstractValue:
+        """The value of a parameter whose default a call takes, also of a tensor that torch makes of constants
+        on the host: `torch.tensor(6.0)`."""
+        match param.default:
+            case ir.Call(func=func, args=args) as made if all(_is_written(arg.value) for arg in args):
+                if (self.m.names.dotted(func, self.m.frame.scope) or "").startswith("torch."):
+                    value = self._evaluated_once(param, made)
+                    return value if value.kind == "tensor" and value.place == "host" else TOP
+        return self.default(param)
+
+    def _evaluated_once(self, param: ir.Param, default: ir.Expr) -> AbstractValue:
         if id(param) in self._evaluated:  # it calls its own function
             return TOP
         recorder, self.m.recorder = self.m.recorder, Recorder()  # the definition has recorded its events
         self._evaluated.add(id(param))
         try:
-            return self.m.semantics.evaluate(param.default)
+            return self.m.semantics.evaluate(default)
         finally:
             self._evaluated.remove(id(param))
             self.m.recorder = recorder
@@ -201,3 +214,9 @@ def _holds_class(env: Env, info: ClassInfo) -> bool:
         return value.kind == "class" and value.ref is info
 
     return is_it(env.get(info.node.name, TOP)) or any(map(is_it, env.values()))
+
+
+def _is_written(node: ir.Expr) -> bool:
+    """Return whether an expression is a constant, or a sequence of constants."""
+    parts = node.elements if isinstance(node, ir.Sequence) else (node,)
+    return all(isinstance(p.operand if isinstance(p, ir.Unary) else p, ir.Const) for p in parts)

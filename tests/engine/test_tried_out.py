@@ -8,6 +8,7 @@ from textwrap import dedent
 import pytest
 
 from xlamig import engine
+from xlamig.engine.switches import is_tried_out
 
 NET = """
 import torch
@@ -40,6 +41,8 @@ TRAIN = "from net import Net\nmodel = Net().cuda()\n"
         ("pass", "print(y.shape)", []),
         ("net, x, state = net.cuda(), x.cuda(), state.cuda()", "print(y.shape)", ["XLA402"]),
         ("pass", "y.sum().backward()  # a step of train(net)", []),
+        ("net.train()", "print(y.shape)", []),
+        ("net.train(False)", "print(y.shape)", []),
         ("pass", "torch.load('net.pt', map_location=torch.device('cuda'))", ["XLA402"]),
     ],
 )
@@ -109,3 +112,18 @@ def test_a_look_at_a_dataset_compiles_nothing(tmp_path: Path, options: str, use:
 )
 def test_a_loop_that_computes_does(tmp_path: Path, options: str, use: str, head: str) -> None:
     assert partial_batches(tmp_path, options, use, head) == ["XLA901"]
+
+
+@pytest.mark.parametrize(
+    ("block", "tried"),
+    [
+        ("net = Net()\n    net.train()\n    print(net(torch.ones(2)))", True),
+        ("net.train(True)\n    net(1)", True),
+        ("net.train()\n    print(net)", False),  # may be a trainer
+        ("trainer = Trainer(Net())\n    trainer.train()", False),
+        ("net.train(data)\n    net(1)", False),
+        ("net.train()\n    train(net(1))", False),
+    ],
+)
+def test_a_module_that_sets_a_mode_only_tries_itself_out(block: str, tried: bool) -> None:
+    assert is_tried_out(f'import torch\nif __name__ == "__main__":\n    {block}\n', True) is tried

@@ -56,6 +56,7 @@ _WORKS = re.compile(
     r"|\bsys\b|\bbackward\b",
     re.MULTILINE,
 )
+_SETS_MODE = re.compile(r"^[ \t]*(\w+)\.train\((?:True|False)?\)", re.MULTILINE)
 _REMARK = re.compile(r"(?:^|(?<=\s))#.*$", re.MULTILINE)  # in Python
 _COMMENT = re.compile(r"^[ \t]*(?:#|//).*$", re.MULTILINE)
 
@@ -248,7 +249,9 @@ def tries_itself_out(text: str) -> bool:
 
 def _runs_program(block: str) -> bool:
     """Return whether what a module does when it is run is more than a trial. Options are no sign of it where
-    they say which batches of a loader are looked at."""
+    they say which batches of a loader are looked at, nor is `net.train()` where `net` is called: it sets a
+    mode."""
+    block = _SETS_MODE.sub(lambda found: "" if re.search(rf"\b{found[1]}\(", block) else found[0], block)
     if "DataLoader(" in block and not _COMPUTES.search(block):
         block = _OPTIONS.sub("", block.replace("import argparse", ""))
     return _RUNS.search(block) is not None

@@ -55,5 +55,38 @@ def test_lists_what_is_used(folder: str, files: dict[str, str]) -> None:
     assert f"{folder}/train.py" in told({f"{folder}/train.py": CALL, **files})
 
 
+@pytest.mark.parametrize(
+    "files",
+    [
+        {},
+        {"now_deprecated.py": "from now_old import move\n"},
+        {"nets/__init__.py": "", "run.py": "import importlib\nimportlib.import_module(f'nets.{name}')\n"},
+        {"run.py": "# not now_older\n"},
+        {"README.md": "The file of now is old.\n"},
+    ],
+)
+def test_counts_an_older_copy_of_a_module(files: dict[str, str]) -> None:
+    assert told({"now_old.py": TOOL, **files}) == {"main.py", "now.py"}
+
+
+@pytest.mark.parametrize(
+    ("name", "files"),
+    [
+        ("then_old", {}),  # of nothing newer
+        ("now_older", {}),
+        ("_old", {}),
+        ("now_old", {"run.py": "from now_old import move\n"}),
+        ("now_legacy", {"main.py": f"if new:\n    import now_legacy\n{MAIN}"}),
+        ("now_old", {"run.sh": "python now_old.py\n"}),
+        ("now_old", {"README.md": "Run `python now_old.py`.\n"}),
+        ("now_old", {"net.yaml": "module: now_old\n"}),
+        ("now_old", {"run.py": "import importlib\nimportlib.import_module('now_' + kind)\n"}),
+        ("now_old", {"now_deprecated.py": "import now_old\n", "run.py": "import now_deprecated, now_old\n"}),
+    ],
+)
+def test_lists_a_module_that_something_may_use(name: str, files: dict[str, str]) -> None:
+    assert f"{name}.py" in told({f"{name}.py": TOOL, **files})
+
+
 def test_a_project_that_lies_in_such_a_folder_is_the_program() -> None:
     assert told({}, "old") == {"old/main.py", "old/now.py"}

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from xlamig.config.settings import Settings
 from xlamig.engine.source import Source
-from xlamig.engine.superseded import superseded_files
+from xlamig.engine.superseded import superseded_files, superseded_modules
 from xlamig.engine.unused import inner_files, is_installed, published_folders, unused_files
 from xlamig.findings import ABOUT_THE_RUN, Aside, Finding
 from xlamig.flow import ProjectIndex
@@ -79,7 +79,8 @@ def files_beside(
     if not any(source.source.kind is None and source.file.name not in asides for source in sources):
         return {}
     exporting = _exporting(sources, index, asides)
-    unused = {*unused_files(sources, index, asides), *superseded_files(sources, index), *brought}
+    past = superseded_files(sources, index) | superseded_modules(sources, index)
+    unused = {*unused_files(sources, index, asides), *past, *brought}
     return {**dict.fromkeys(unused, "unused"), **dict.fromkeys(exporting, "converters"), **asides}
 
 

@@ -15,7 +15,7 @@ FILES = {
     "app/compat.py": "from torch.cuda import synchronize as wait\n",
     "app/train.py": "import torch\nfrom app.compat import wait\n\n\ndef f(x):\n    wait()\n    x.cuda()\n",
     "app/clean.py": "import torch\n\nprint(torch.zeros(1))\n",
-    "tools.py": "import torch\n\ntorch.cuda.empty_cache()\ntorch.cuda.synchronize()\n",
+    "tools.py": "import torch\n\ntorch.cuda.memory_allocated()\ntorch.cuda.synchronize()\n",
     "broken.py": "x = (\n",
 }
 

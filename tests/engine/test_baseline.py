@@ -61,7 +61,7 @@ def test_one_more_of_the_same_is_new(project: Path) -> None:
 
 def test_an_entry_without_a_finding_is_stale_on_its_line(project: Path) -> None:
     update()
-    (project / "tools.py").write_text("import torch\n\ntorch.cuda.empty_cache()\n")
+    (project / "tools.py").write_text("import torch\n\ntorch.cuda.memory_allocated()\n")
     [finding] = check().findings
     assert (finding.code, finding.filename, finding.severity) == ("XLA091", "known.json", "info")
     line = (project / BASELINE).read_text().splitlines()[finding.place.location.row - 1]
@@ -94,7 +94,7 @@ def test_what_a_run_does_not_look_at_is_not_stale(
     project: Path, paths: list[str], overrides: dict[str, object]
 ) -> None:
     update()
-    (project / "tools.py").write_text("import torch\n\ntorch.cuda.empty_cache()\n")
+    (project / "tools.py").write_text("import torch\n\ntorch.cuda.memory_allocated()\n")
     assert not stale(check(*paths, **overrides))
 
 

@@ -13,7 +13,7 @@ from xlamig.engine import isolation
 from xlamig.rulebook import judge
 from xlamig.rulebook.rule import Rule
 
-CODE = GOOD + b"torch.cuda.empty_cache()\n"
+CODE = GOOD + b"torch.cuda.memory_allocated()\n"
 
 
 @pytest.fixture(autouse=True)

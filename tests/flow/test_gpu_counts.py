@@ -77,3 +77,18 @@ def test_knows_where_the_number_only_wraps_for_the_gpus_of_one_process(body: str
     facts = facts_of(module_from_text(text), text, "train", False, interest, {}).facts
     (use,) = (fact for fact in facts if isinstance(fact, ApiUse))
     assert ("data-parallel" in use.context) is only_wraps
+
+
+NOTE = "def note(text):\n    LOG.write(text + '\\n')\n    LOG.flush()\n{0}\n"
+TWICE = f"def build(model):\n{COUNT}        note('several')\n        model = nn.DataParallel(model)"
+
+
+@pytest.mark.parametrize(
+    ("last", "wraps"), [("    print(text)", True), ("    LOG.close()", False), ("    count(text)", False)]
+)
+def test_a_function_that_also_writes_what_it_prints_only_logs(last: str, wraps: bool) -> None:
+    before = NOTE.format(last)
+    text = f"import torch\nfrom torch import nn\n{before}{TWICE}\n"
+    interest = Interest(names=frozenset({"torch.cuda.device_count"}))
+    (use,) = facts_of(module_from_text(text), text, "train", False, interest, {}).facts
+    assert ("data-parallel" in use.context) is wraps

@@ -57,7 +57,7 @@ def _work(nodes: Iterable[ir.Node], source: Source, scope: Scope) -> Iterator[st
 
 def only_logs(node: ir.Stmt, scope: Scope) -> bool:
     """Return whether a statement is `print("no GPU found")`, `logger.warning(...)`, `pass`, or calls a
-    function of the module that does nothing else."""
+    function of the module that does nothing else, but that it may write to a file too."""
     if isinstance(node, ir.Jump) and node.kind == "pass":
         return True
     call = node.value if isinstance(node, ir.ExprStmt) else None
@@ -66,16 +66,25 @@ def only_logs(node: ir.Stmt, scope: Scope) -> bool:
     if _is_log(call):
         return True
     found = function_behind(call, scope)
-    return found is not None and all(
-        isinstance(s, ir.ExprStmt) and (isinstance(s.value, ir.Const) or _is_log(s.value))
-        for s in found[0].body
-    )
+    parts = [s for s in found[0].body if not _is_docstring(s)] if found is not None else []
+    values = [s.value for s in parts if isinstance(s, ir.ExprStmt)]
+    logs = len(values) == len(parts) and any(map(_is_log, values))
+    return logs and all(_is_log(value) or _is_write(value) for value in values)
 
 
 def sets_default_type(node: ir.Stmt) -> bool:
     """Return whether a statement sets the type of tensors that are made without one."""
     call = node.value if isinstance(node, ir.ExprStmt) else None
     return isinstance(call, ir.Call) and path_of(call.func).rpartition(".")[2] in _DEFAULTS
+
+
+def _is_docstring(node: ir.Stmt) -> bool:
+    return isinstance(node, ir.ExprStmt) and isinstance(node.value, ir.Const)
+
+
+def _is_write(node: ir.Expr) -> bool:
+    """Return whether an expression is `file.write(text)` or `file.flush()`."""
+    return isinstance(node, ir.Call) and path_of(node.func).rpartition(".")[2] in ("write", "flush")
 
 
 def _is_log(node: ir.Expr) -> bool:

@@ -180,11 +180,13 @@ class SpecialCalls:
             held = element_of(given)
             if held.kind == "tensor" and not held.loose:
                 element = first.element if isinstance(first, ir.Comprehension) else first
+                self.m.prove(element, all_tensors=held.sure == CERTAIN)
                 self.reads.host(element, held, "builtin", name, element)
             return
         scalars = all(thing.kind == "tensor" and thing.scalar for thing in given.items)
+        tensors = all(thing.kind == "tensor" and thing.sure == CERTAIN for thing in given.items)
         for element, thing in zip(first.elements, given.items, strict=False):
-            self.m.prove(element, among_scalars=scalars)
+            self.m.prove(element, among_scalars=scalars, all_tensors=tensors)
             if thing.kind == "tensor":
                 self.reads.host(element, thing, "builtin", name, element)
 

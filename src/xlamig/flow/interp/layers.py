@@ -12,6 +12,7 @@ from xlamig.flow.interp.domain import (
     POSSIBLE,
     AbstractValue,
     LibraryObject,
+    Residence,
     TorchModule,
     alternatives,
     placed,
@@ -21,8 +22,10 @@ from xlamig.flow.interp.state import State
 from xlamig.flow.model.kinds import is_wrapper_class
 from xlamig.flow.model.known import short
 from xlamig.flow.model.scopes import path_of
+from xlamig.knowledge import signatures
 from xlamig.knowledge import values as table
 
+_CONTAINERS = frozenset({"Module", "ModuleDict", "ModuleList", "Sequential"})
 _COMPUTED = "part"  # stands for an attribute whose name is computed
 
 
@@ -122,3 +125,21 @@ def with_weight_by(function: str, module: AbstractValue, args: Args) -> Abstract
 def _class_name(ref: object) -> str:
     """Return the class of a layer of torch: "Conv1d" of "torch.nn.Conv1d#120"; "" for one of a project."""
     return ref.partition("#")[0].rpartition(".")[2] if isinstance(ref, str) else ""
+
+
+def has_parameters(module: AbstractValue) -> bool:
+    """Return whether a layer computes with parameters: its class takes the device that they are made on."""
+    if not isinstance(module.trait, TorchModule):
+        return True
+    known = signatures.signature(f"torch.nn.{module.trait.class_name}")
+    return known is not None and ("device" in known.positional or "device" in known.keywords)
+
+
+def place_without_parameters(module: AbstractValue, args: Args) -> Residence:
+    """Return where the result of a layer is that has no parameters and was not moved: where its inputs are;
+    "" for any other module."""
+    places = {thing.place for thing in args.tensors()}
+    holds_others = isinstance(module.trait, TorchModule) and module.trait.class_name in _CONTAINERS
+    if module.place != "host" or holds_others or has_parameters(module) or not places:
+        return ""
+    return "device" if "device" in places else "host" if places == {"host"} else "either"

@@ -9,14 +9,14 @@ from typing import NamedTuple
 from xlamig import ir
 from xlamig.facts import Transfer
 from xlamig.flow.interp.arguments import Args
-from xlamig.flow.interp.domain import CERTAIN, LIKELY, AbstractValue, Mark, TorchModule, inside
+from xlamig.flow.interp.domain import CERTAIN, LIKELY, AbstractValue, Mark, inside
 from xlamig.flow.interp.frames import modules_of
+from xlamig.flow.interp.layers import has_parameters
 from xlamig.flow.interp.moves import Moves
 from xlamig.flow.interp.setting import Setting
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.known import short
 from xlamig.flow.model.scopes import path_of
-from xlamig.knowledge import signatures
 
 
 class _Left(NamedTuple):
@@ -53,7 +53,7 @@ class LeftOnHost:
 
     def in_layer(self, module: AbstractValue, args: Args, node: ir.Call) -> None:
         """A layer of torch with parameters, or a module of which nothing more is known."""
-        if self._is_on_device(module) and _has_parameters(module):
+        if self._is_on_device(module) and has_parameters(module):
             self._meets(list(self._left(args)), node, self._is_scattered(module))
 
     def beside_device(self, args: Args, node: ir.Call) -> None:
@@ -127,11 +127,3 @@ def _is_left(held: AbstractValue) -> bool:
 def _moves_along(node: ir.Expr, held: AbstractValue) -> bool:
     """Return whether a tensor is, or may be, a parameter or buffer that moves with the module it is in."""
     return held.trait in (Mark.PARAMETER, Mark.BUFFER) or path_of(node).startswith("self.")
-
-
-def _has_parameters(module: AbstractValue) -> bool:
-    """Return whether a layer computes with parameters: its class takes the device that they are made on."""
-    if not isinstance(module.trait, TorchModule):
-        return True
-    known = signatures.signature(f"torch.nn.{module.trait.class_name}")
-    return known is not None and ("device" in known.positional or "device" in known.keywords)

@@ -25,6 +25,7 @@ from xlamig.flow.interp.domain import (
 from xlamig.flow.interp.frames import GUESSED, ClassInfo, inherits
 from xlamig.flow.interp.layers import (
     is_part,
+    place_without_parameters,
     record_forward,
     record_library_call,
     record_parts,
@@ -156,7 +157,7 @@ class Modules:
 
     def _of_torch(self, module: AbstractValue, args: Args, node: ir.Call) -> AbstractValue:
         """A class of torch.nn: its result is a tensor, or what its name says."""
-        place = self._place(args, module)
+        place = place_without_parameters(module, args) or self._place(args, module)
         self.m.work(place)
         record_forward(self.m, module, place, node)
         self.left_on_host.in_layer(module, args, node)

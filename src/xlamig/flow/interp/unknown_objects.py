@@ -118,7 +118,7 @@ class UnknownObjects:
             parameter = AbstractValue("tensor", "device", sure=LIKELY, trait=Mark.PARAMETER)
             element = parameter if name == "parameters" else sequence((TEXT, parameter))
             return AbstractValue("parameters", "device", element=element)
-        if name in ("forward", "generate"):
+        if name == "generate" or (name == "forward" and node.args):  # a simulator steps by `forward()`
             return self.modules.ran(name, args, node, LIKELY)
         drawn = self.distributions.by_name(name, args, node) if owner.kind == "unknown" else None
         return drawn or self.modules.by_name(node, args)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from .said import in_step
+from .said import in_step, said
 
 
 def timed(body: str) -> list[str]:
@@ -41,3 +41,33 @@ def test_reports_nothing_around_copies_from_the_host(body: str) -> None:
 )
 def test_reports_work_that_is_queued(body: str) -> None:
     assert timed(body) == ["timing : time.time()"]
+
+
+STEPS = """
+device = torch_xla.device()
+model = nn.Linear(8, 8).to(device)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+
+def train(loader):
+    for x in loader:
+        model(x.to(device)).sum().backward()
+        optimizer.step()
+        torch_xla.sync()
+
+start = time.time()
+BODY
+total = time.time() - start
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        ("train(torch.utils.data.DataLoader([1]))", []),
+        ("for epoch in range(9):\n    train(torch.utils.data.DataLoader([1]))", []),
+        ("for x in range(9):\n    model(torch.ones(2, 8).to(device))", ["timing : time.time()"]),
+        ("train([])\nmodel(torch.ones(2, 8).to(device))", ["timing : time.time()"]),
+    ],
+)
+def test_a_whole_training_takes_the_time_that_the_clock_says(body: str, found: list[str]) -> None:
+    assert said(STEPS.replace("BODY", body), "timing") == found

@@ -116,6 +116,8 @@ class Loops:
             note_last_slice(m, loop)
             if trains(effects):
                 self.moves.departures.end(loop)
+            if trains(effects) or loop.kind == "epoch":
+                m.waiting = False  # next to many steps, what the last one has queued takes no time
             m.statement, m.frequency, m.seldom = statement, frequency, seldom
             first = last
         m.frame.env = {**join_env(before, first), **replaced_values(loop, first)}

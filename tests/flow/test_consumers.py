@@ -121,6 +121,16 @@ def test_help_fits_what_takes_the_value(line: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("last", "shown"),
+    [("break", "so that the loop ends a few steps later"), ("z = z + 1", "Drop the test")],
+)
+def test_a_test_whose_other_branch_ends_the_loop_is_needed(last: str, shown: str) -> None:
+    text = f"{HEAD}        if (z > 3).any():\n            z = z / 2\n        else:\n            {last}\n"
+    (finding,) = found(text, select=["XLA106"])
+    assert shown in (finding.help or "")
+
+
+@pytest.mark.parametrize(
     ("line", "shown"),
     [
         ("w = z.abs(); y = max(w) + 1", "`w.max()` for the elements of one tensor"),

@@ -26,7 +26,7 @@ def branch_of(body: ir.Block, test: ir.Expr) -> Consumer:
     if ends_program(body):
         return "raise"
     if body and isinstance(body[-1], ir.Jump):
-        if body[-1].kind == "break":
+        if ends_loop(body):
             return "stop"
         if any(isinstance(node, ir.Call) and _adds(node) for node in _nodes(body)):
             return "sample"
@@ -42,6 +42,11 @@ def branch_of(body: ir.Block, test: ir.Expr) -> Consumer:
     if not asks_for_any(test):
         return "branch"
     return "empty" if body and _returns_nothing(body[-1]) else "any"
+
+
+def ends_loop(body: ir.Block) -> bool:
+    """Return whether a branch ends the loop around it."""
+    return bool(body) and isinstance(body[-1], ir.Jump) and body[-1].kind == "break"
 
 
 def _returns_nothing(statement: ir.Stmt) -> bool:

@@ -10,7 +10,7 @@ from typing import NamedTuple, cast
 
 from xlamig import ir
 from xlamig.facts import Consumer
-from xlamig.flow.detectors.branch_uses import LOGS, asks_for_any, branch_of
+from xlamig.flow.detectors.branch_uses import LOGS, asks_for_any, branch_of, ends_loop
 from xlamig.flow.model.scopes import path_of
 from xlamig.knowledge import values as table
 
@@ -210,8 +210,8 @@ def _in_node(node: ir.Node, top: ir.Node, name_of: _NameOf) -> Use:
                 return Use("slice" if bound else "index", path_of(value))
             case ir.Raise() | ir.Assert():
                 return Use("raise")
-            case ir.If(test=test, body=body) if ir.encloses(test, node):
-                return Use(branch_of(body, test))
+            case ir.If(test=test, body=body, orelse=orelse) if ir.encloses(test, node):
+                return Use("stop" if ends_loop(orelse) else branch_of(body, test))
             case ir.IfExp(test=test) if ir.encloses(test, node):
                 return Use("any" if asks_for_any(test) else "branch")
             case ir.While(test=test) if ir.encloses(test, node):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from xlamig import ir
 from xlamig.facts import Consumer
@@ -49,6 +50,15 @@ def ends_loop(body: ir.Block) -> bool:
     return bool(body) and isinstance(body[-1], ir.Jump) and body[-1].kind == "break"
 
 
+def leaves_out_update(statement: ir.Stmt, rest: Sequence[ir.Stmt]) -> bool:
+    """Return whether a branch goes on with the next iteration before the rest of this one updates the
+    parameters: `if loss > limit: continue`."""
+    match statement:
+        case ir.If(body=[*_, ir.Jump(kind="continue")]):
+            return any(_updates(node) for node in _nodes(rest))
+    return False
+
+
 def _returns_nothing(statement: ir.Stmt) -> bool:
     """Return whether a statement returns None or something empty."""
     match statement:
@@ -61,7 +71,7 @@ def _returns_nothing(statement: ir.Stmt) -> bool:
     return False
 
 
-def _nodes(body: ir.Block) -> list[ir.Node]:
+def _nodes(body: Sequence[ir.Stmt]) -> list[ir.Node]:
     return [node for statement in body for node in ir.walk(statement)]
 
 

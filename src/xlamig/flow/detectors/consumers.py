@@ -10,7 +10,7 @@ from typing import NamedTuple, cast
 
 from xlamig import ir
 from xlamig.facts import Consumer
-from xlamig.flow.detectors.branch_uses import LOGS, asks_for_any, branch_of, ends_loop
+from xlamig.flow.detectors.branch_uses import LOGS, asks_for_any, branch_of, ends_loop, leaves_out_update
 from xlamig.flow.model.scopes import path_of
 from xlamig.knowledge import values as table
 
@@ -65,6 +65,8 @@ def use_of(
     the statements after it; an empty use where that is not plain. `name_of` resolves callees. A check counts
     only where nothing else takes the variable."""
     found = _in_node(node, statement, name_of)
+    if found.consumer == "branch" and leaves_out_update(statement, rest):
+        return Use("update")
     target = variable_of(statement)
     if found.consumer:
         called = target is not None and found.consumer == "index" and _calls(rest, target)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TypeGuard
 
 from xlamig import ir
@@ -10,7 +9,7 @@ from xlamig.facts import DeviceChoice, Fact
 from xlamig.fix.context import Draft, FixContext
 from xlamig.fix.device import device_expression
 from xlamig.fix.insertion import insert_after
-from xlamig.fix.placements import placed_below
+from xlamig.fix.moved import moves_of
 from xlamig.fix.scopes import dotted_name
 
 
@@ -18,13 +17,12 @@ def move_elsewhere(fact: DeviceChoice, node: ir.If, context: FixContext) -> Draf
     """Write the moves below `else:`, or at the end of the branch without CUDA, which only logs."""
     negated = isinstance(node.test, ir.Unary)
     chosen, other = (node.orelse, node.body) if negated else (node.body, node.orelse)
-    moved = dict.fromkeys(_moved_statements(chosen))
-    if not moved or "" in moved:
-        return None
     device = device_expression(context, fact, (node.test.start, node.test.end), from_scope=False)
     if device is None:
         return None
-    lines = [move.format(f"to({device.text})") for move in moved]
+    lines = moves_of(chosen, device.text, context)
+    if not lines:
+        return None
     rest = context.text(fact.parts["rest"]) if "rest" in fact.parts else ""
     if _asks_for_index(node.test, chosen):  # without one all GPUs are meant, and other code moves
         rest = f"not {context.text(fact.parts['availability'])}"
@@ -37,19 +35,22 @@ def move_elsewhere(fact: DeviceChoice, node: ir.If, context: FixContext) -> Draf
         return None
     if edit is None:
         return None
-    message = f"Without CUDA use `{lines[0]}`, which moves to XLA or stays on the CPU"
+    message = f"Without CUDA use `{_first_move(lines)}`, which moves to XLA or stays on the CPU"
     return Draft(message, (*device.edits, edit), device.creates)
 
 
 def moves_with_device(node: ir.If, device: str, context: FixContext) -> Draft | None:
     """Write the moves below an `else:`, to the device that the test asks for CUDA; nothing else may stand
     under the test."""
-    moved = list(_moved_statements(node.body))
-    if node.orelse or not moved or "" in moved or len(moved) < len(node.body):
+    lines = moves_of(node.body, device, context)
+    if node.orelse or not lines or len(lines) < len(node.body):
         return None
-    lines = [move.format(f"to({device})") for move in moved]
     edit = insert_after(context, node, ["else:", *(f"{context.module.indent}{line}" for line in lines)])
-    return Draft(f"On other devices than CUDA use `{lines[0]}`", (edit,)) if edit else None
+    return Draft(f"On other devices than CUDA use `{_first_move(lines)}`", (edit,)) if edit else None
+
+
+def _first_move(lines: list[str]) -> str:
+    return next(line.strip() for line in lines if line.endswith(")"))
 
 
 def _asks_for_index(test: ir.Expr, chosen: ir.Block) -> bool:
@@ -65,39 +66,6 @@ def _is_given(node: ir.Node) -> TypeGuard[ir.Compare]:
         case ir.Compare(ops=("is not",), comparators=(ir.Const(value=None),)):
             return True
     return False
-
-
-def _moved_statements(block: ir.Block) -> Iterator[str]:
-    """Yield the moves to CUDA below as statements with a place for the call; "" for another use of CUDA."""
-    for statement in (inner for outer in block for inner in ir.statements(outer)):
-        match statement:
-            case ir.Assign(targets=(target,), value=value) if any(map(_is_move, ir.walk(value))):
-                name = _path(target)
-                yield f"{name} = {name}.{{}}" if name and _holds(value, name) else ""
-            case ir.ExprStmt(value=ir.Call(func=ir.Attribute(value=owner)) as call) if _is_move(call):
-                yield f"{_path(owner)}.{{}}" if _path(owner) else ""
-            case ir.ExprStmt() | ir.If():
-                continue
-            case ir.Stmt() if any(placed_below(statement)):
-                yield ""
-
-
-def _is_move(node: ir.Node) -> bool:
-    match node:
-        case ir.Call(func=ir.Attribute(attr="cuda")):
-            return True
-        case ir.Call(func=ir.Attribute(attr="to"), args=(ir.Arg(value=ir.Const(value=str(text))), *_)):
-            return text.startswith("cuda")
-    return False
-
-
-def _path(node: ir.Expr) -> str:
-    name = dotted_name(node)
-    return "" if name.startswith(".") else name
-
-
-def _holds(value: ir.Expr, path: str) -> bool:
-    return any(dotted_name(node) == path for node in ir.walk(value))
 
 
 def moves_itself(node: ir.IfExp, fact: Fact, context: FixContext) -> Draft | None:

@@ -56,7 +56,7 @@ class _Writer:
         body, other = self.lines(node.body), self.lines(node.orelse)
         if body is None or other is None or not (body or other):
             return [] if body == other == [] else None
-        if any(placed_below(node.test)) or body == other:
+        if any(placed_below(node.test)) or _moves_in(body) == _moves_in(other):
             return [*body, *(line for line in other if line not in body)]
         test = self._repeated(node.test)
         if test is None:
@@ -88,6 +88,10 @@ class _Writer:
         """The path of what is moved; "" for other expressions, and for what the block makes."""
         name = dotted_name(node)
         return "" if name.startswith(".") or self._is_made(node) else name
+
+
+def _moves_in(lines: list[str]) -> set[str]:
+    return {line.rpartition(" = ")[2] for line in lines}
 
 
 def _made_in(block: ir.Block) -> Iterator[str]:

@@ -15,6 +15,7 @@ from xlamig.ir.stmt import (
     For,
     FunctionDef,
     Handler,
+    If,
     Match,
     Stmt,
     Try,
@@ -107,6 +108,20 @@ def path_down(top: Node, node: Node) -> Iterator[Node]:
     while current is not None and current is not node:
         yield current
         current = next((child for child in children(current) if encloses(child, node)), None)
+
+
+def in_branches(top: Node, one: Node, other: Node) -> bool:
+    """Return whether two nodes below `top` stand in different branches of an `if`: one of them runs."""
+    for node in path_down(top, one):
+        if isinstance(node, If):
+            for here, there in ((node.body, node.orelse), (node.orelse, node.body)):
+                if _within(here, one) and _within(there, other):
+                    return True
+    return False
+
+
+def _within(block: Block, node: Node) -> bool:
+    return any(encloses(statement, node) for statement in block)
 
 
 def target_names(target: Expr) -> Iterator[Name]:

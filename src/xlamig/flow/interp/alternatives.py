@@ -78,6 +78,13 @@ def either(state: State, ways: Sequence[_T], run: Callable[[_T], AbstractValue])
     return both if _agree(told, both) else both.replace(sure=POSSIBLE)
 
 
+def with_identity(result: AbstractValue, node: ir.Call) -> AbstractValue:
+    """Return what a call gives; a module of one of many classes is the one of this call."""
+    return (
+        result.replace(ref=f"module#{node.start}") if result.kind == "module" and not result.ref else result
+    )
+
+
 def _run_models(results: Sequence[AbstractValue], effects: Sequence[Effects]) -> bool:
     """Return whether some way runs a model, and the others do or compute something unknown: what stands for
     a model is one, whichever was chosen."""

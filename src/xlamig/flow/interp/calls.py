@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from xlamig import ir
-from xlamig.flow.interp.alternatives import either, fitting, several
+from xlamig.flow.interp.alternatives import either, fitting, several, with_identity
 from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.builtins import Builtins
 from xlamig.flow.interp.call_contexts import CallContexts
@@ -78,7 +78,7 @@ class Calls:
         value = self.one_rank.watch(node, self._of) if self.m.one_rank else self._of(node)
         if value.kind == "unknown":
             return configured(self.m, node) or value
-        return value
+        return with_identity(value, node)
 
     def _of(self, node: ir.Call) -> AbstractValue:
         func = node.func

@@ -18,6 +18,7 @@ from xlamig.flow.interp.domain import (
     sequence,
 )
 from xlamig.flow.interp.frames import ClassInfo, functions_of
+from xlamig.flow.interp.moves import Moves
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.effects import Effect
 from xlamig.flow.model.scopes import path_of
@@ -25,8 +26,8 @@ from xlamig.knowledge import values as table
 
 
 class ModuleMethods:
-    def __init__(self, state: State) -> None:
-        self.m = state
+    def __init__(self, state: State, moves: Moves) -> None:
+        self.m, self.moves = state, moves
 
     def call(self, module: AbstractValue, name: str, args: Args, node: ir.Call) -> AbstractValue | None:
         """Return what a method of every module gives; None for another method."""
@@ -84,6 +85,7 @@ class ModuleMethods:
         if not is_list or name not in table.names("modules", "additions") or not args.positional:
             return
         new = args.positional[-1] if name != "extend" else self.m.semantics.iterate(args.positional[0])
+        self.moves.hold(module, new)
         element = join(module.element, new) if module.element is not None else new
         if element.kind == "module" and isinstance(node.func, ir.Attribute):
             changed = module.replace(element=element)

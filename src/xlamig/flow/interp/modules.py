@@ -52,7 +52,7 @@ class Modules:
     ) -> None:
         self.m = state
         self.opaque, self.libraries, self.project, self.moves = opaque, libraries, project, moves
-        self.methods = ModuleMethods(state)
+        self.methods = ModuleMethods(state, moves)
         self.left_on_host = LeftOnHost(state, moves)
 
     # ------------------------------------------------------------------ calls
@@ -64,6 +64,7 @@ class Modules:
             return TOP
         if not node.args and module.ref is None:
             return module  # a class that is annotated like its objects: `activation: nn.ReLU`
+        self.moves.called(module)
         if not isinstance(module.ref, ClassInfo) or module.ref.may_hold_parts:  # a transform holds none
             m.effects.add(Effect.PART_CALL if is_part(m, node) else Effect.MODEL_CALL)
         if (wrapped := wrapped_module(module)) is not None:

@@ -11,6 +11,7 @@ from xlamig.flow.interp.departures import Departures
 from xlamig.flow.interp.domain import LIKELY, AbstractValue, Mark, Ref, alternatives, element_of
 from xlamig.flow.interp.events import Event
 from xlamig.flow.interp.frames import ClassInfo, modules_of
+from xlamig.flow.interp.module_parts import ModuleParts
 from xlamig.flow.interp.moved_to_save import record_move_to_save
 from xlamig.flow.interp.state import State
 from xlamig.flow.interp.swapping import KEPT
@@ -28,6 +29,8 @@ _MESSAGES = {
 }
 
 
+_Holder = tuple[str, ir.Node, str, str]
+"""How something holds the parameters, where, under which name, and the file."""
 _OFF = frozenset({"off", "unset", "never"})
 
 
@@ -38,7 +41,10 @@ class Moves:
         self.m = state
         self.departures = Departures(state)
         self._guards = Guards(state.analysis)
-        self._held: dict[Ref, list[tuple[str, ir.Node, str, str]]] = {}  # with the file
+        self._parts = ModuleParts()
+        self._called: set[tuple[Ref, tuple[str, int]]] = set()  # with the function that calls
+        self._held: dict[Ref, list[_Holder]] = {}
+        self._left: dict[Ref, list[tuple[str, ir.Node, list[_Holder]]]] = {}  # behind by moves
         self._ties: dict[Ref, list[Event]] = {}
         self._optional: set[tuple[str, int]] = set()  # ties under an option that the project leaves off
         self._moves: dict[Ref, tuple[AbstractValue, ir.Call, ir.Stmt, str]] = {}
@@ -58,10 +64,24 @@ class Moves:
                 refs.update(modules_of(module.ref))
         return module
 
+    def hold(self, whole: AbstractValue, part: AbstractValue) -> None:
+        """A list of modules gets one more, which moves with it."""
+        self._parts.append(whole, part)
+
+    def called(self, module: AbstractValue) -> None:
+        """A module is called: on the host, a graph may hold its parameters when it moves."""
+        if module.place != "device":
+            self._called.update((ref, self._function) for ref in modules_of(module.ref))
+
+    @property
+    def _function(self) -> tuple[str, int]:
+        node = self.m.frame.scope.node
+        return self.m.filename, node.start if node is not None else -1
+
     def depends(self, module: AbstractValue, via: str, node: ir.Node, name: str = "") -> None:
         """Something holds on to the parameters of a module."""
         if module.place in ("host", "either"):
-            for ref in modules_of(module.ref):
+            for ref in (ref for one in self._parts.held_by(module) for ref in modules_of(one.ref)):
                 held = self._held.setdefault(ref, [])
                 if all(other is not node for _, other, _, _ in held):
                     held.append((via, node, name, self.m.filename))
@@ -73,13 +93,15 @@ class Moves:
         self.departures.share(other.departures)
         self._held, self._ties, self._moves, self._kept = other._held, other._ties, other._moves, other._kept
         self.wrapped, self._optional, self._lost = other.wrapped, other._optional, other._lost
-        self.scattered = other.scattered
+        self.scattered, self._left, self._parts = other.scattered, other._left, other._parts
 
     def forget(self) -> None:
         """Forget all moves: what runs again makes its modules again."""
         self.departures.forget()
-        records = (self._held, self._ties, self._moves, self._kept, self.wrapped, self.scattered, self._lost)
-        for record in records:
+        self._parts.forget()
+        self._called.clear()
+        of_moves = (self._moves, self._kept, self._lost, self._left)
+        for record in (self._held, self._ties, *of_moves, self.wrapped, self.scattered):
             record.clear()
 
     def moved(self, module: AbstractValue, node: ir.Call, path: str) -> None:
@@ -91,10 +113,12 @@ class Moves:
             self._moves[ref] = (module, node, self.m.statement, path)
             if self.m.swaps:
                 self._kept.add(ref)
-        dependants = [*self._dependants(module)]
+        dependants = [*self._dependants(module, node)]
         ties = {(filename, at.start) for via, at, _, filename in dependants if via == "tie"}
         lost = not self._lost.isdisjoint(modules_of(module.ref))
-        self.m.prove(node, optional_tie=bool(ties) and ties <= self._optional, lost=lost)
+        refs = (ref for part in self._parts.all_of(module) for ref in modules_of(part.ref))
+        called = not self._called.isdisjoint((ref, self._function) for ref in refs)
+        self.m.prove(node, optional_tie=bool(ties) and ties <= self._optional, lost=lost, called=called)
         for via, at, name, filename in dependants:
             if self.m.swaps and via in KEPT and not (lost and via == "optimizer"):
                 continue
@@ -123,17 +147,22 @@ class Moves:
             if not self.m.swaps:
                 self._lost.add(ref)
 
-    def _dependants(self, module: AbstractValue) -> Iterator[tuple[str, ir.Node, str, str]]:
+    def _dependants(self, module: AbstractValue, node: ir.Call) -> Iterator[_Holder]:
         """Yield the objects that hold the parameters of a module, or of the parts that its class sets, and
-        theirs."""
-        for one in _with_parts(module):
+        theirs: those that no move before left behind, but in another branch."""
+        for one in self._parts.all_of(module):
             for ref in modules_of(one.ref):
                 held = self._held.get(ref, [])
                 ties = [each for each in held if each[0] == "tie"]  # of every instance of the class
                 if one.trait is Mark.COPY:  # no optimizer holds a copy
                     yield from ties
-                elif held:
+                    continue
+                for filename, move, left in self._left.get(ref, ()):
+                    if filename == self.m.filename and ir.in_branches(self.m.analysis.module, move, node):
+                        held = [*held, *(each for each in left if each not in held)]
+                if held:
                     self._held[ref] = ties
+                    self._left.setdefault(ref, []).append((self.m.filename, node, held))
                     yield from held
 
     @staticmethod
@@ -144,7 +173,7 @@ class Moves:
         return thing.replace(ref=None) if thing.trait else thing.replace(trait=Mark.COPY)
 
     def marked(self, parameter: AbstractValue, via: str, node: ir.Node) -> None:
-        """A hook or an attribute is set on a parameter, of the module that is being built or of another."""
+        """A hook or an attribute is set on a parameter, of the module being built or of another."""
         if parameter.trait is not Mark.PARAMETER or parameter.place == "device":
             return
         if parameter.ref is not None:
@@ -256,8 +285,7 @@ class Moves:
         )
 
     def _is_own(self, weight: ir.Attribute) -> bool:
-        """Return whether a weight is a part's of the module that is being built:
-        `self.parts.embed.weight`."""
+        """Return whether a weight is a part's of the module being built: `self.parts.embed.weight`."""
         whole = self.m.env.get("self")
         owner: ir.Expr = weight.value
         while isinstance(owner, ir.Attribute | ir.Subscript):
@@ -270,19 +298,3 @@ def _is_host_value(owner: AbstractValue, value: AbstractValue) -> bool:
     """Return whether a tensor of the device is given the data of one that is made on the host."""
     on_device = owner.place == "device" and owner.sure >= LIKELY
     return on_device and value.kind == "tensor" and value.place == "host" and value.sure >= LIKELY
-
-
-def _with_parts(module: AbstractValue) -> list[AbstractValue]:
-    """Return a module and all modules below it, each once; of a copy, whose parts are copies too, itself."""
-    found, seen = [module], {*modules_of(module.ref)}
-    for one in found:  # it grows
-        if one is not module and one.trait is Mark.COPY:
-            continue
-        for ref in modules_of(one.ref):
-            for cls in ref.lineage() if isinstance(ref, ClassInfo) else ():
-                for part in cls.attributes.values():
-                    refs = modules_of(part.ref) if part.kind == "module" and part.ref is not None else []
-                    if not seen.issuperset(refs):
-                        seen.update(refs)
-                        found.append(part)
-    return found

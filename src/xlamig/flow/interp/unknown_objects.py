@@ -102,9 +102,9 @@ class UnknownObjects:
         if name in ("item", "tolist", "cpu") and owner.kind == "unknown":
             return self._read(owner, name, node)
         if name == "eval" and not args.all:
-            return self._a_module(
-                node, AbstractValue("module", self.m.default_place, sure=LIKELY, loose=True)
-            )
+            ref = f"module#{node.start}"
+            module = AbstractValue("module", self.m.default_place, sure=LIKELY, loose=True, ref=ref)
+            return self._a_module(node, module)
         if name == "cuda" or (name == "to" and owner.kind == "unknown"):
             return self._moved(owner, args, node, last)
         if name == "size":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from pathlib import Path
 
@@ -309,3 +310,34 @@ def test_copies_the_parts_of_a_tuple_for_another_library() -> None:
     before = "import scipy.sparse as sp\nx = torch.ones(2, 4)\nkept = sp.dia_matrix((x, [0]), shape=(4, 4))"
     lines = fixed(ELSEWHERE.format(before=before, args="model(x)"))
     assert "[0]).cpu()" not in lines
+
+
+EPOCH = """
+model = Net()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+def epoch():
+    rewards = [1.0, 2.0]
+    loss = nn.functional.mse_loss(model(torch.as_tensor(rewards)), torch.ones(1))
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    {returned}
+for _ in range(9):
+    loss, rewards = epoch()
+    print({read})
+"""
+
+
+@pytest.mark.parametrize(
+    ("returned", "read", "copied"),
+    [
+        ("return loss, rewards", "np.mean(rewards), loss", ""),
+        ("return loss, rewards", "np.mean(rewards), np.mean(loss)", "loss.cpu()"),
+        ("return rewards, loss", "np.mean(rewards), np.mean(loss)", "rewards.cpu()"),
+        ("return loss, loss.detach()", "np.mean(rewards)", "rewards.cpu()"),
+    ],
+)
+def test_copies_those_results_of_a_function_that_are_tensors(returned: str, read: str, copied: str) -> None:
+    lines = fixed(EPOCH.format(returned=returned, read=read))
+    assert ".to(device)" in lines
+    assert re.findall(r"\w+\.cpu\(\)", lines) == ([copied] if copied else [])

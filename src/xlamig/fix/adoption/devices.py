@@ -147,9 +147,29 @@ class DeviceValues:
                     for name, part in zip(names, parts, strict=True):
                         self._assign((name,), part)
                 case ir.Sequence(elements=names), _ if self.is_tensor(value):
-                    self.tensors.update(key for name in names if (key := self._key(name)))
+                    known = self._results(value, len(names))
+                    held = [name for i, name in enumerate(names) if known is None or i in known]
+                    self.tensors.update(key for name in held if (key := self._key(name)))
                 case ir.Name() | ir.Attribute(), _ if self.is_tensor(value):
                     self.tensors.update(key for key in (self._key(target),) if key)
+
+    def _results(self, value: ir.Expr, count: int) -> set[int] | None:
+        """Return which results of a function of the file are device tensors; None for another value, and
+        where not each of its returns gives that many."""
+        if not isinstance(value, ir.Call) or self.is_module(value.func):
+            return None
+        functions = self.calls.functions.get(last_name(value.func), [])
+        returns = [
+            node.value
+            for node in self.tree.nodes
+            if isinstance(node, ir.Return) and self.tree.function(node) in functions
+        ]
+        known: set[int] = set()
+        for given in returns:
+            if not isinstance(given, ir.Sequence) or len(given.elements) != count:
+                return None
+            known.update(i for i, element in enumerate(given.elements) if self.is_tensor(element))
+        return known if returns else None
 
     def _modules(self) -> Iterator[tuple[int, str]]:
         for node in self.tree.nodes:

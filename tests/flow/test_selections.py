@@ -107,6 +107,37 @@ def test_a_selection_is_told_once(source: str, found: str) -> None:
     assert len(choices(source)) == 1  # and its literals not again
 
 
+KINDS = "class Kind({base}):\n GPU = 'cuda'\n HOST = 'cpu'\n SIZE = 'l'\n"
+
+
+@pytest.mark.parametrize(
+    ("base", "result"), [("str, Enum", "unknown"), ("StrEnum", "unknown"), ("", "string")]
+)
+@pytest.mark.parametrize(
+    ("source", "form"),
+    [
+        ("device = Kind.HOST\nif CUDA: device = Kind.GPU", "if-else"),
+        ("device = Kind.GPU if CUDA else Kind.HOST", "ternary"),
+        ("def f():\n if CUDA: return Kind.GPU\n return Kind.HOST", "if-else"),
+    ],
+)
+def test_devices_named_in_a_class(base: str, result: str, source: str, form: str) -> None:
+    assert selections(KINDS.format(base=base) + source) == [f"{form} cuda cpu {result}"]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "device = Kind.SIZE if CUDA else Kind.HOST",
+        "device = Kind.HOST\nif CUDA: size = Kind.GPU",
+        "device = Other.GPU if CUDA else Other.HOST",
+        "Kind = load()\ndevice = Kind.GPU if CUDA else Kind.HOST",
+    ],
+)
+def test_other_names_in_a_class_are_no_devices(source: str) -> None:
+    assert selections(KINDS.format(base="Enum") + source) == []
+
+
 def test_an_arm_for_xla_leaves_its_mark() -> None:
     """Rules take the guard as the program's own care for TPUs."""
     found = choices("device = 'xla' if use_xla else 'cuda' if CUDA else 'cpu'")

@@ -15,12 +15,14 @@ from xlamig.flow.detectors.devices import Devices
 from xlamig.flow.detectors.mirrored import mirrors, only_logs, placement_in, sets_default_type
 from xlamig.flow.detectors.own_moves import moves_own
 from xlamig.flow.detectors.ranks import GPU_NUMBERS
+from xlamig.flow.model.class_constants import is_member
 from xlamig.flow.model.cuda_flags import GPU_FLAG, places_by_flag
 from xlamig.flow.model.guards import NAMES_XLA, Guards
 from xlamig.flow.model.option_codes import option_of
 from xlamig.flow.model.scopes import path_of
 from xlamig.flow.model.site import Analysis, CodeContext
 
+Result = Literal["device", "string", "unknown"]
 _ACCELERATOR = frozenset({"torch.accelerator.current_accelerator", "torch.get_device_module"})
 
 
@@ -62,17 +64,10 @@ class Selections:
             return
         shown: ir.Expr = parent if parent is not None else node
         device = next((text for text in branches if text.startswith("cuda")), "cuda")
-        result: Literal["device", "string"] = "device" if parent or self._makes_device(node) else "string"
+        result = "device" if parent else self._result(node, place)
         form = "chain" if isinstance(node.orelse, ir.IfExp) else "ternary"
-        yield self._fact(
-            shown,
-            form,
-            device,
-            "cpu" if "cpu" in branches else "other",
-            result,
-            place,
-            self.tests.parts(node, place),
-        )
+        fallback, tests = "cpu" if "cpu" in branches else "other", self.tests.parts(node, place)
+        yield self._fact(shown, form, device, fallback, result, place, tests)
 
     def _tries_xla_before(self, node: ir.IfExp, place: CodeContext) -> bool:
         """Return whether the function has returned an XLA device before, where there is one."""
@@ -181,8 +176,7 @@ class Selections:
             if found.chosen is not None:
                 self.devices.cover(found.chosen)
                 text = self.tests.device_text(found.chosen, place)
-            makes = self._makes_device(found.chosen or found.fallback)
-            result: Literal["device", "string"] = "device" if makes else "string"
+            result = self._result(found.chosen or found.fallback, place)
             test = ir.Name(node.start, node.test.end, "if")
             form = "if-else" if found.chosen is not None else "override"
             setting = self.tests.setting_in(found.chosen, place) if found.chosen is not None else None
@@ -276,10 +270,12 @@ class Selections:
         return False
 
     @staticmethod
-    def _makes_device(node: ir.Expr) -> bool:
-        if isinstance(node, ir.IfExp):
-            return isinstance(node.body, ir.Call) and isinstance(node.orelse, ir.Call)
-        return isinstance(node, ir.Call)
+    def _result(node: ir.Expr, place: CodeContext) -> Result:
+        """Return what a selection gives: for members of an enumeration no text stands."""
+        if any(is_member(inner, place.scope) for inner in ir.walk(node)):
+            return "unknown"
+        sides = (node.body, node.orelse) if isinstance(node, ir.IfExp) else (node,)
+        return "device" if {type(side) for side in sides} == {ir.Call} else "string"
 
     def _fact(
         self,
@@ -287,7 +283,7 @@ class Selections:
         form: str,
         device: str,
         fallback: str,
-        result: Literal["device", "string"],
+        result: Result,
         place: CodeContext,
         tests: Mapping[str, Span] = MappingProxyType({}),
     ) -> DeviceChoice:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from xlamig import ir
 from xlamig.facts import Scalar, Span, Value
 from xlamig.flow.model.asked import ENVIRONMENT_READS
+from xlamig.flow.model.class_constants import class_constant
 from xlamig.flow.model.cuda_tests import CudaTests
 from xlamig.flow.model.inner import scope_inside
 from xlamig.flow.model.known import Known, expression, join
@@ -186,6 +187,8 @@ class Values:
             return self._variable(path, scope, bindings) or self._unknown(node)
         if not path:
             return self._unknown(node)
+        if "." in path and (held := class_constant(node, scope)) is not None:
+            return replace(self._constant(held[0]), sure=held[1])
         if "." in path and not any(not b.block for b in bindings):
             bindings = []  # set under a condition only: what it was before, another module knows
         found = self._variable(path, scope, bindings)

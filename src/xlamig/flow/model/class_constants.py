@@ -1,0 +1,29 @@
+"""Names for texts that a class holds: `Kind.GPU` of `class Kind(str, Enum): GPU = "cuda"`."""
+
+from __future__ import annotations
+
+from xlamig import ir
+from xlamig.flow.model.scopes import Scope, path_of
+
+_ENUMERATIONS = frozenset({"Enum", "StrEnum"})
+
+
+def class_constant(node: ir.Expr, scope: Scope) -> tuple[ir.Const, bool] | None:
+    """Return the text behind a name in a class of the module, and whether nothing may change it; None for
+    anything else."""
+    holder, _, name = path_of(node).partition(".")
+    held = scope.lookup(holder) if name and "." not in name else []
+    if len(held) != 1 or held[0].inner is None or not isinstance(held[0].node, ir.ClassDef):
+        return None
+    bound = held[0].inner.bindings.get(name, [])
+    match [binding.value for binding in bound]:
+        case [ir.Const(value=str()) as text]:
+            bases = {path_of(base.value).rpartition(".")[2] for base in held[0].node.args}
+            return text, not bases.isdisjoint(_ENUMERATIONS)
+    return None
+
+
+def is_member(node: ir.Node, scope: Scope) -> bool:
+    """Return whether a node names a member of an enumeration of the module."""
+    held = class_constant(node, scope) if isinstance(node, ir.Attribute) else None
+    return held is not None and held[1]

@@ -106,3 +106,47 @@ def test_counts_a_module_of_cython_that_an_unused_function_calls(
     tmp_path: Path, calls: str, listed: set[str]
 ) -> None:
     assert kernels(tmp_path, {**CYTHON, "train.py": calls}) == listed
+
+
+DISPATCH = """import torch
+import ops_cuda
+def _on_cuda(x):
+    return ops_cuda.scale(x)
+def _plain(x):
+    \"\"\"Return what `scale(x)` returns, slowly.\"\"\"
+    return x * 2
+def _loads(name):
+    return load(name=name, sources=["scale.cu"])
+def scale(x, impl="cuda"):
+    if TEST:
+        return _on_cuda(x)
+    REST
+"""
+
+
+@pytest.mark.parametrize(
+    ("test", "rest", "train", "severity"),
+    [
+        ("x.is_cuda", "return _plain(x)", "", "info"),
+        ("x.device.type == 'cuda'", "return _plain(x)", "from ops import scale\nscale(x)\n", "info"),
+        ("impl == 'cuda' and x.is_cuda and _loads('s')", "y = x * 2\n    return y", "", "info"),
+        ("x.is_cuda and _loads('s')", "return _plain(x)", "import ops\nops._loads('s')\n", "error"),
+        ("x.is_cuda or _loads('s')", "return _plain(x)", "", "error"),
+        ("x.is_cuda", "return None", "", "error"),
+        ("x.is_cuda", "raise ValueError", "", "error"),
+        ("x.is_cuda", "pass", "", "error"),
+        ("x.device.type != 'cpu'", "return _plain(x)", "", "error"),
+        ("len(x) > 2", "return _plain(x)", "", "error"),
+        ("x.is_cuda", "return _plain(x)", "import ops\nops._on_cuda(x)\n", "error"),
+        ("x.is_cuda", "return _plain(x)", "import ops_cuda\nops_cuda.scale(x)\n", "error"),
+        ("x.is_cuda", "return _plain(x)", "import ops_cuda as o\nf = o.scale\nf(x)\n", "error"),
+    ],
+)
+def test_a_kernel_that_only_tensors_of_cuda_need(
+    tmp_path: Path, test: str, rest: str, train: str, severity: str
+) -> None:
+    ops = DISPATCH.replace("TEST", test).replace("REST", rest)
+    write(program(TRAIN + train, ops=ops), tmp_path)
+    options = engine.Options({"select": ["XLA602"]}, isolated=True, jobs=1, cache=False)
+    found = {f.filename.rpartition("/")[2]: f.severity for f in engine.check([tmp_path], options).findings}
+    assert found["scale.cu"] == severity

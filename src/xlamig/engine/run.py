@@ -137,7 +137,8 @@ class Run:
         beside = files_beside(parts, index, asides, brought)
         states = states_and_reach(parts, index, asides, beside, answers, cache) if self._complete else None
         switches, unreached = states or (None, NONE_UNREACHED)
-        beside = {**beside, **unused_kernels(sources, natives, beside, unreached.unmentioned)}
+        unused, off = unused_kernels(sources, index, natives, beside, unreached)
+        beside = {**beside, **unused}
         program = WholeProgram(
             index,
             natives,
@@ -147,7 +148,7 @@ class Run:
             beside,
             unread_files(sources, answers.unread, importers=not self._complete),
             own,
-            gpu_only_files(sources, index, beside),
+            {**gpu_only_files(sources, index, beside), **off},
             host_notebooks(sources, index) if self._complete else frozenset(),
             switches,
             unreached,

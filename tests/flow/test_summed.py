@@ -36,9 +36,9 @@ START
 """
 
 
-def advice(*body: str, start: str = "evaluate([])") -> str:
+def advice(*body: str, start: str = "evaluate([])", code: str = "XLA102") -> str:
     text = PROGRAM.replace("BODY", "\n        ".join(body)).replace("START", start)
-    options = engine.Options({"select": ["XLA102"]}, isolated=True, stdin=("train.py", text.encode()))
+    options = engine.Options({"select": [code]}, isolated=True, stdin=("train.py", text.encode()))
     return next(f.help or "" for f in engine.check([Path("train.py")], options).findings)
 
 
@@ -75,3 +75,17 @@ def test_other_copies_are_read_in_each_iteration(body: tuple[str, ...]) -> None:
 
 def test_a_loop_that_trains_keeps_its_advice() -> None:
     assert "Add up on the device" not in advice("pass", start="train([])")
+
+
+@pytest.mark.parametrize(
+    ("body", "adds"),
+    [
+        (("total += hits.sum().item()",), True),
+        (("total = total + int(hits.sum())",), True),
+        (("total += hits.sum().item()", "kept.append(y.max().item())"), True),
+        (("n = hits.sum().item()", "total += n", "print(n)"), False),
+        (("total = hits.sum().item()",), False),
+    ],
+)
+def test_a_number_that_is_only_added_up_is_added_up_on_the_device(body: tuple[str, ...], adds: bool) -> None:
+    assert advice(*body, code="XLA101").startswith("Add up on the device") is adds

@@ -93,7 +93,7 @@ def _use(
     if str(event.fields["operation"]).startswith("math.") and is_compared(event.node, statement):
         return {"consumer": "extremum", **cut}
     use = use_of(event.node, statement, rest, lambda node: names.dotted(node, place.scope) or "")
-    may_add = use.consumer in {"copy": ("", "return"), "item": ("",)}.get(str(event.fields["via"]), ())
+    may_add = use.consumer in ("", "return") and event.fields["via"] in ("copy", "item")
     if may_add and is_summed(event.node, statement, rest):
         use = use._replace(consumer="sum")
     stops = event.fact is HostRead and use.consumer == "stop"

@@ -125,7 +125,8 @@ def _find_switches(
             for key in variables:
                 switches.give(key.removeprefix(ENTRY), OFF)
     if names := switches.undecided():
-        for option, code in _given_elsewhere(names, texts):
+        flips = frozenset(filter(switches.is_on, names))
+        for option, code in _given_elsewhere(names, texts, flips):
             switches.give(option, code)
     return switches
 
@@ -139,8 +140,10 @@ def _given(source: Source) -> Given | None:
     return source.loaded.given.get() if source.loaded and source.loaded.given else None
 
 
-def _given_elsewhere(names: Iterable[str], texts: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Yield what the texts of files say of options."""
+def _given_elsewhere(
+    names: Iterable[str], texts: Iterable[str], flips: Collection[str] = ()
+) -> Iterator[tuple[str, str]]:
+    """Yield what the texts of files say of options; the flags that `flips` names turn off what is on."""
     listed = "|".join(re.escape(name).replace("_", "[_-]") for name in sorted(names, key=len, reverse=True))
     spoken = re.compile(rf"(?<![\w-])(--?)?({listed})(?![\w-])")
     for text in texts:
@@ -151,7 +154,7 @@ def _given_elsewhere(names: Iterable[str], texts: Iterable[str]) -> Iterator[tup
             sets = value is not None and value[0].lstrip("\"' \t")[:1] in (":", "=")
             after_section = text[max(0, found.start() - 1)] == "." and option.isupper()
             if dashed and (not word or (word.startswith("-") and not _NUMBER.fullmatch(word))):
-                yield option, ON
+                yield option, OFF if option in flips else ON
             elif dashed or sets or (after_section and word):  # `LOSS.KIND focal`
                 yield section_key(_section_of(text, found.start()), option), _code_of(word)
 

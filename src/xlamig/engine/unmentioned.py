@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import NamedTuple
 
 from xlamig.engine.cache import Cache, digest
+from xlamig.engine.imported_by_others import folders_for_others
 from xlamig.engine.packed import Packed
 from xlamig.engine.source import Source
 from xlamig.engine.switches import is_tried_out, texts_beside
@@ -40,8 +41,9 @@ def unreached_scopes(
     cache: Cache,
 ) -> Unreached:
     """Return what nothing runs, for options with the states of `switches`; nothing where no script runs what
-    there is. The users of a package that can be installed may call what is public and set any option: in it
-    only what waits for CUDA is off."""
+    there is. The users of a library may call what is public and set any option: in it only what waits for
+    CUDA is off. Of a package that can be installed and runs its own scripts, others may call what is public,
+    but they leave what an option of its program keeps off."""
     every = list(sources)
     python = [s for s in every if s.source.kind is None and s.loaded and s.loaded.interface]
     tried = {s.file.name for s in python if is_tried_out(s.source.text, s.module in index.import_depths)}
@@ -51,12 +53,15 @@ def unreached_scopes(
     others = [s.source.text for s in every if not (s.loaded and s.loaded.interface)]
     texts = [*others, *texts_beside(every)]
     projects = published_folders(every)
+    libraries = sorted(folders_for_others(every, projects, texts))
     files = [(source.file.name, source.module, *_seals(source)) for source in python]
     states = sorted(switches.items())
-    key = digest("unreached", files, texts, sorted(beside), sorted(projects), states, sorted(tried))
+    key = digest(
+        "unreached", files, texts, sorted(beside), sorted(projects), libraries, states, sorted(tried)
+    )
     found: Unreached | None = cache.get_many([key]).get(key)
     if found is None:
-        found = _find_unreached(python, index, beside, projects, switches, texts, tried)
+        found = _find_unreached(python, index, beside, projects, libraries, switches, texts, tried)
         cache.put_many({key: found})
     return found
 
@@ -66,6 +71,7 @@ def _find_unreached(
     index: ProjectIndex,
     beside: Collection[str],
     projects: Collection[str],
+    libraries: Collection[str],
     switches: Mapping[str, State],
     texts: Iterable[str],
     tried: Collection[str],
@@ -74,6 +80,7 @@ def _find_unreached(
     own = [source for source in python if source.file.name not in beside]
     installed = {s.file.name for s in own if is_installed(s.file.name, projects)}
     listed = {source.file.name for source in own} - installed
+    of_libraries = {name for name in installed if is_installed(name, libraries)}
     mentions = [(s.file.name, _of_program(_mentions(s).get(), s.file.name in tried)) for s in python]
     modules = {source.file.name: source.module for source in python}
     finds_modules = any(source.loaded.clues.computes_imports for source in python if source.loaded)
@@ -88,7 +95,7 @@ def _find_unreached(
     for name, one in reach.unmentioned(listed, installed, named):
         unused.setdefault(name, []).append(one.scope)
     off: dict[str, list[tuple[str, str]]] = {}
-    for found, files in ((reach, listed), (waits, installed)):
+    for found, files in ((reach, listed | (installed - of_libraries)), (waits, of_libraries)):
         for (name, scope), why in found.unreached(named).items():
             if name in files:
                 off.setdefault(name, []).append((scope, why))

@@ -37,7 +37,7 @@ _DEFINES = re.compile(r"^(?:async )?(?:def|class) ", re.MULTILINE)
 _RUNS = re.compile(r"^(?:[\w.]+\(|for |while |with )", re.MULTILINE)  # at the top of a file
 _WORD = re.compile(r"\w+")
 _PATH = re.compile(r"[\w./]+")
-_DOCUMENTATION = frozenset({"doc", "docs", "documentation"})
+DOCUMENTATION = frozenset({"doc", "docs", "documentation"})
 _BUILDS_DOCUMENTATION = re.compile(r"readthedocs|docs", re.IGNORECASE)  # in the name of a setting
 
 
@@ -62,7 +62,7 @@ def _of_documentation(sources: Collection[Source]) -> Iterator[str]:
     """Yield the requirements files in folders of documentation that only its own build names."""
     for source in sources:
         path = PurePosixPath(source.file.name)
-        if source.source.kind == "requirements" and not _DOCUMENTATION.isdisjoint(path.parts[:-1]):
+        if source.source.kind == "requirements" and not DOCUMENTATION.isdisjoint(path.parts[:-1]):
             name = "/".join(path.parts[-2:])
             if not any(name in other.source.text for other in sources if _may_install(other)):
                 yield source.file.name

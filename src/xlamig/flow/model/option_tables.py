@@ -73,6 +73,10 @@ class OptionTable:
             self._evident.add(self._key(key))
         return known
 
+    def given(self, key: str) -> Codes:
+        """Return the codes that were noted for a key alone."""
+        return frozenset(self._values.get(key, _NOTHING))
+
     def leave(self, key: str, known: bool) -> None:
         """Note that a call leaves a parameter at None; that is not `known` of one with a mapping."""
         if known:

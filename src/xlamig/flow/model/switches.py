@@ -17,6 +17,7 @@ from xlamig.flow.model.option_codes import (
     NO_CUDA,
     NONE,
     OFF,
+    ON,
     TEXT,
     UNKNOWN,
     Codes,
@@ -143,6 +144,10 @@ class Switches:
                     one.note(key, default)
                 if NONE in (given | default if left else given):
                     one.leave(key, known=not starred)
+
+    def is_on(self, option: str) -> bool:
+        """Return whether the modules turn on the entry of a name, as `action="store_false"` does."""
+        return self._tables[0].given(ENTRY + option) == {ON}
 
     def undecided(self) -> Codes:
         """Return the names of the options that tests ask for and no module gives an unknown value, with their

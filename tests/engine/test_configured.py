@@ -96,3 +96,54 @@ def test_what_a_configuration_makes_runs_in_the_loop(
     tmp_path: Path, made: str, settings: dict[str, str]
 ) -> None:
     assert told(tmp_path, made, settings) == ["train.py"]
+
+
+SCAN = """import importlib
+import sys
+from data import loader
+
+modules = [importlib.import_module(f"agents.{name}") for name in ("sac", "other")]
+
+
+def create(cfg):
+    kind = cfg["agent_type"]
+    for module in modules:
+        found = getattr(module, NAME, None)
+        if found is not None:
+            break
+    if found is None:
+        raise ValueError(kind)
+    return found("xla")
+
+
+def main(cfg):
+    agent = create(cfg)
+    for batch in loader:
+        agent.learn(batch)
+
+if __name__ == "__main__":
+    main(sys.argv)
+"""
+
+
+def scanned(folder: Path, name: str, setting: str, other: str = "") -> list[str]:
+    settings = {"train.py": SCAN.replace("NAME", name), "conf/a.yaml": setting, "agents/other.py": other}
+    return told(folder, "", settings)
+
+
+@pytest.mark.parametrize("name", ["cfg['agent_type']", "cfg.agent_type", "agent_type"])
+def test_a_class_is_taken_by_the_name_in_a_configuration(tmp_path: Path, name: str) -> None:
+    assert scanned(tmp_path, name, "net:\n  agent_type: Agent  # the best\n") == ["train.py"]
+
+
+@pytest.mark.parametrize(
+    ("name", "setting", "other"),
+    [
+        ("kind", "agent_type: Agent\n", ""),
+        ("cfg.agent_type", "agent_type: sac\n", ""),
+        ("cfg.agent_type", "# agent_type: Agent\n", ""),
+        ("cfg.agent_type", "agent_type: Agent\n", "class Agent:\n    pass\n"),
+    ],
+)
+def test_another_class_is_not_taken(tmp_path: Path, name: str, setting: str, other: str) -> None:
+    assert scanned(tmp_path, name, setting, other) == []

@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from xlamig.flow.model.pickled import ALLOWS_OBJECTS, TRUSTS
+from xlamig.flow.model.registries import BY_NAME
 from xlamig.knowledge import values as table
 from xlamig.source.beside import is_exporter
 from xlamig.source.phrases import Phrases
@@ -61,6 +62,7 @@ _HABITS = {
 _IMPORTS = re.compile(r"\b(?:import_module|__import__)\(\s*")
 _HEAD = re.compile(r"""(?:f?(["'])(?P<head>\w[\w.]*)\.(?:\1\s*\+|\{)|f["']\{(?:__name__|__package__)\}\.)""")
 _QUOTED = re.compile(r"""["']([\w./]+)""")
+_PICKED = re.compile(r"""\bgetattr\(\s*[\w.]+,\s*(?:\w+\.)*(?:\w+\[["'])*(\w+)["'\]]*\s*[,)]""")
 _SEPARATOR = re.compile(r"[./]")
 
 Pair = tuple[str, str]
@@ -71,10 +73,10 @@ class Clues(NamedTuple):
     """A module that `exports` is a script that only exports a model, one that `computes_imports` may import
     by names which it computes, all of them inside of the packages `within` where that is known, "" for its
     own; `quoted` are the pairs in its strings, `configured` the parts of the configuration that it makes
-    objects of. `habits`: it masks or packs sequences, computes the longest of several lengths, converts
-    tensors to a type with a name ("types"), saves states by `torch.save`, lets `torch.load` read objects,
-    loads files to the CPU or to another place ("loads-elsewhere"), "launches" processes, or starts jobs by
-    Slurm; for what it saves see Pickled."""
+    objects of, and, after BY_NAME, the keys of names that it looks up. `habits`: it masks or packs sequences,
+    computes the longest of several lengths, converts tensors to a type with a name ("types"), saves states by
+    `torch.save`, lets `torch.load` read objects, loads files to the CPU or to another place
+    ("loads-elsewhere"), "launches" processes, or starts jobs by Slurm; for what it saves see Pickled."""
 
     trains: bool = False
     evaluates: bool = False
@@ -124,7 +126,9 @@ def pairs_in(paths: list[str]) -> frozenset[Pair]:
 
 def _configured_in(text: str) -> tuple[str, ...]:
     makers = table.names("configured", "makers")
-    return tuple(sorted(set(_made().findall(text)))) if any(name in text for name in makers) else ()
+    made = set(_made().findall(text)) if any(name in text for name in makers) else set[str]()
+    picked = {BY_NAME + key for key in _PICKED.findall(text)} if "getattr(" in text else set[str]()
+    return tuple(sorted(made | picked))
 
 
 @cache

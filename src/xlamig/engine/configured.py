@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import PurePosixPath
@@ -12,9 +12,10 @@ from xlamig.engine.cache import digest
 from xlamig.engine.source import Source
 from xlamig.flow.interp.domain import MAX_ALTERNATIVES
 from xlamig.flow.model.exports import Export, Interface
-from xlamig.flow.model.registries import CONFIGURED, Entry
+from xlamig.flow.model.registries import BY_NAME, CONFIGURED, Entry
 from xlamig.knowledge import values as table
 
+_BARE = re.compile(r"""^[ ]*(?:- )?([A-Za-z_]\w*):[ ]*["']?([A-Z]\w*)["']?[ ]*(?:\#.*)?$""", re.MULTILINE)
 _HEADING = re.compile(r"""^([ ]*)(?:- )?["']?([A-Za-z_]\w*)["']?[ ]*:[ ]*(?:\#.*)?$""")
 
 
@@ -25,9 +26,12 @@ def note_configured(sources: Collection[Source]) -> None:
     if not makers:
         return
     named: dict[str, dict[str, None]] = {}
+    keys = {part for source in makers if source.loaded for part in source.loaded.clues.configured}
+    classes = _classes(sources) if any(key.startswith(BY_NAME) for key in keys) else {}
     for source in sources:
-        for part, dotted in _entries(source) if source.source.kind == "yaml" else ():
-            named.setdefault(part, {})[dotted] = None
+        if source.source.kind == "yaml":
+            for part, dotted in (*_entries(source), *_classes_named(source, keys, classes)):
+                named.setdefault(part, {})[dotted] = None
     for source in makers:
         loaded = source.loaded
         if loaded is None or loaded.interface is None:
@@ -66,6 +70,27 @@ def _entries(source: Source) -> Iterator[tuple[str, str]]:
             around = [name for indent, name in sections if indent < len(named[1])]
             for key in around[-1:] or (path.stem, path.parent.name):
                 yield key, named[2]
+
+
+def _classes(sources: Collection[Source]) -> Mapping[str, str]:
+    """Return the full names of the project's classes whose name no other class has."""
+    found: dict[str, list[str]] = {}
+    for source in sources:
+        interface = source.loaded.interface if source.loaded else None
+        for name, export in interface.exports.items() if interface else ():
+            if export.kind == "class":
+                found.setdefault(name, []).append(f"{source.module}.{name}")
+    return {name: places[0] for name, places in found.items() if len(places) == 1}
+
+
+def _classes_named(
+    source: Source, keys: Collection[str], classes: Mapping[str, str]
+) -> Iterator[tuple[str, str]]:
+    """Yield the classes that a configuration names by the keys of those that are taken by their name."""
+    for match in _BARE.finditer(source.source.text) if classes else ():
+        key = BY_NAME + match[1]
+        if key in keys and match[2] in classes:
+            yield key, classes[match[2]]
 
 
 @cache

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from xlamig import ir
 from xlamig.flow.interp.arguments import Args
+from xlamig.flow.interp.configured import taken_by_name
 from xlamig.flow.interp.costs import Costs
 from xlamig.flow.interp.domain import (
     BOOL,
@@ -210,7 +211,10 @@ class Builtins:
         """`getattr(x, "name")`, `setattr(x, "name", value)`"""
         given, owner, value = args.get(1), args.node(0), args.get(2)
         if given is None or not isinstance(given.const, str):
-            return methods_by_text(self.m, first, args.node(1), node) if name == "getattr" else TOP
+            if name != "getattr":
+                return TOP
+            found = methods_by_text(self.m, first, args.node(1), node)
+            return found if found.kind != "unknown" else taken_by_name(self.m, args.node(1))
         if name == "getattr":
             return self.m.semantics.attribute(first, given.const, node)
         if owner is not None and value is not None:

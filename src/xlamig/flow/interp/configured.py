@@ -1,12 +1,13 @@
-"""Objects that are made as the configuration says: `hydra.utils.instantiate(cfg.model)`."""
+"""Objects and classes that the configuration names: `hydra.utils.instantiate(cfg.model)`."""
 
 from __future__ import annotations
 
 from xlamig import ir
 from xlamig.flow.interp.alternatives import several
-from xlamig.flow.interp.domain import LIKELY, AbstractValue, join_all
+from xlamig.flow.interp.domain import LIKELY, TOP, AbstractValue, join_all
 from xlamig.flow.interp.frames import ClassInfo, class_of
 from xlamig.flow.interp.state import State
+from xlamig.flow.model.registries import BY_NAME
 from xlamig.flow.model.scopes import path_of
 from xlamig.knowledge import values as table
 
@@ -22,6 +23,14 @@ def configured(state: State, node: ir.Call) -> AbstractValue | None:
         return None
     made = [_object(class_of(one), state) for one in several(classes) or (classes,) if one.kind == "class"]
     return join_all(made) if made else None
+
+
+def taken_by_name(state: State, name: ir.Expr | None) -> AbstractValue:
+    """Return the class that a configuration names where a program takes it from a module by its name:
+    `getattr(models, cfg.model_type)`; TOP where no configuration names one."""
+    part = _part_named(name) if name is not None else ""
+    classes = state.program.configured(state.names.module, BY_NAME + part) if part else None
+    return classes or TOP
 
 
 def _object(info: ClassInfo, state: State) -> AbstractValue:

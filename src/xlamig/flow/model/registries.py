@@ -13,7 +13,7 @@ CONFIGURED = "<configured>"
 """The registry of what configurations name, of each module that makes objects of configurations."""
 
 BY_NAME = "="
-"""What precedes a key in CONFIGURED whose value in a configuration is the bare name of a class."""
+"""The mark before a key in CONFIGURED whose value in a configuration is the bare name of a class."""
 
 Locate = Callable[[str, str], tuple[str, str] | None]
 """The module that defines what a dotted name means in a module, and its name there."""

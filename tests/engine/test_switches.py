@@ -560,3 +560,29 @@ def test_settings_that_name_a_class_call_it(
     tmp_path: Path, train: str, files: dict[str, str], expected: str
 ) -> None:
     assert severity(tmp_path, {"train.py": TRAIN + train, **files}) == expected
+
+
+LOOKED_AT = """import torch
+class Net(torch.nn.Module):
+    def start(self, is_train=False):
+        import inspect
+        self.folder = {looks}(self.start)
+        self.is_train = is_train
+        self.fc = torch.nn.Linear(3, 3)
+    def forward(self, x):
+        if self.is_train:
+            return x.cuda()
+        return self.fc(x)
+net = Net()
+net.start()
+for x in data:
+    loss = net(x).sum()
+    loss.backward()
+"""
+
+
+@pytest.mark.parametrize(("looks", "expected"), [("inspect.getfile", "info"), ("register", "error")])
+def test_what_looks_at_a_function_calls_it_no_other_way(tmp_path: Path, looks: str, expected: str) -> None:
+    write({"net.py": LOOKED_AT.format(looks=looks)}, tmp_path)
+    options = engine.Options({"select": ["XLA002"]}, isolated=True, jobs=1, cache=False)
+    assert [finding.severity for finding in engine.check([tmp_path], options).findings] == [expected]

@@ -45,6 +45,7 @@ _FLAGS = {"store_true": OFF, "store_false": ON}
 _DEFINES = frozenset({"add_argument", "option", "Option", "add_option"})
 _NONE: Codes = frozenset()
 _CALLS_ONCE = frozenset({"partial", "checkpoint", "isinstance", "issubclass"})
+_LOOKS_AT = "inspect."  # whose functions call nothing of what they are handed
 
 
 class Given(NamedTuple):
@@ -212,7 +213,8 @@ class _Collector:
             self._add(ENTRY + (found[1] or found[2]), ANY)
 
     def _call(self, node: ir.Call, scope: Scope) -> None:
-        name = path_of(node.func).rpartition(".")[2]
+        path = path_of(node.func)
+        name = path.rpartition(".")[2]
         if name in _DEFINES or name.startswith("DEFINE_"):
             self._defined(node, name, scope)
             return
@@ -229,7 +231,7 @@ class _Collector:
             self._called(HANDED + handed[0], node.args[1:], scope)  # partial(f, ...), checkpoint(f, ...)
         if name == "partial":
             self.kept.update(handed[:1])
-        if name not in _CALLS_ONCE:
+        if name not in _CALLS_ONCE and not path.startswith(_LOOKS_AT):
             self.handed.update(one for one in handed if not _is_own(one, scope))
 
     def _called(self, name: str, args: tuple[ir.Arg, ...], scope: Scope) -> None:

@@ -10,7 +10,7 @@ from xlamig import ir
 from xlamig.facts import DynamicShape, Fact, HostRead, Transfer
 from xlamig.flow.detectors.consumers import is_compared, use_of
 from xlamig.flow.detectors.in_scope import device_in_scope
-from xlamig.flow.detectors.post_processing import picks_detections
+from xlamig.flow.detectors.post_processing import exchanges_objects, picks_detections
 from xlamig.flow.detectors.result_uses import only_copied
 from xlamig.flow.detectors.selected import cut_of, taker_of
 from xlamig.flow.detectors.summed import is_summed
@@ -64,10 +64,12 @@ def _shared(event: Event, place: CodeContext) -> dict[str, str]:
 
 def _host_work(event: Event, place: CodeContext) -> dict[str, str]:
     """The proof "post-processing" of a read or a shape that depends on values: the function around it picks
-    detections."""
+    detections; and "objects": it sends Python objects to other processes."""
     function = place.scope.node
     if event.fact not in (HostRead, DynamicShape) or not isinstance(function, ir.FunctionDef):
         return {}
+    if exchanges_objects(function):
+        return {"objects": function.name}
     return {"post-processing": function.name} if picks_detections(function) else {}
 
 

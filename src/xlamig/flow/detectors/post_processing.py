@@ -1,4 +1,5 @@
-"""Find the functions that pick detections out of predictions: work with lists, which belongs on the host."""
+"""Find the functions whose work belongs on the host: those that pick detections out of predictions, and those
+that exchange Python objects."""
 
 from __future__ import annotations
 
@@ -15,6 +16,8 @@ _ORDERS = frozenset({"sort", "argsort", "topk"})
 _OVERLAP = re.compile(r"(?:^|_)(?:iou|ious|nms)(?:$|_|\d)|IoU|jaccard", re.IGNORECASE)
 _LEARNS = re.compile(r"loss|target|assign|match|anchor", re.IGNORECASE)
 _MOST_SELECTS = 2
+_PICKLES = frozenset({"dumps", "_object_to_tensor"})
+_COLLECTIVES = frozenset({"all_gather", "gather", "all_gather_into_tensor"})
 
 
 @per_file
@@ -30,6 +33,14 @@ def picks_detections(function: ir.FunctionDef) -> bool:
         return False
     loops = (part for part in ir.walk(function) if isinstance(part, ir.For | ir.While))
     return any(_OVERLAP.search(name) is not None for loop in loops for name in _called(loop))
+
+
+@per_file
+@lru_cache(maxsize=256)
+def exchanges_objects(function: ir.FunctionDef) -> bool:
+    """Return whether a function sends Python objects to other processes as bytes in tensors."""
+    names = set(_called(function))
+    return not names.isdisjoint(_PICKLES) and not names.isdisjoint(_COLLECTIVES)
 
 
 def _called(node: ir.Node) -> Iterator[str]:

@@ -17,6 +17,7 @@ _LOADERS = frozenset({"torch.load"})
 _MASKS = {"torch.nn.TransformerEncoder": "src_key_padding_mask"}
 _EVALUATES = re.compile(r"\.eval\(\)|\b(?:no_grad|inference_mode)\b")
 _TRAINS = re.compile(r"\bbackward\(|optim|\.train\(|\.step\(")
+_WAITS = frozenset({"all_reduce", "all_gather", "all_gather_into_tensor", "all_to_all", "broadcast"})
 _ANY = frozenset({(">=", 1), (">", 0), ("<", 1), ("==", 0), ("!=", 0)})
 _BATCH_FIRST = 6  # the arguments of TransformerEncoderLayer before it
 _OWN_SCOPE = ir.FunctionDef | ir.ClassDef | ir.Lambda
@@ -65,13 +66,26 @@ def data_parallel(name: str, node: ir.Call, place: CodeContext, analysis: Analys
 
 
 def on_all_ranks(name: str, node: ir.Call, place: CodeContext, analysis: Analysis) -> Mapping[str, str]:
-    """The proof "both-branches": the other branch of a test calls the collective too."""
+    """The proof "both-branches": the other branch of a test calls the collective too; "before-collective",
+    of a barrier: the statement after it runs one, in which the processes wait for each other."""
+    if name == "torch.distributed.barrier":
+        return _before_collective(place, analysis)
     if name not in table.names("collectives", "calls"):
         return {}
     above = ir.path_down(place.scope.node or analysis.module, node)
     tests = (part for part in above if isinstance(part, ir.If))
     shared = any(path_of(node.func) in called_by_both(test) for test in tests)
     return {"both-branches": "yes"} if shared else {}
+
+
+def _before_collective(place: CodeContext, analysis: Analysis) -> Mapping[str, str]:
+    block = _block_with(place.scope.node or analysis.module, place.statement[0])
+    if len(block) > 1 and isinstance(block[1], ir.ExprStmt | ir.Assign | ir.AugAssign):
+        for call in (part for part in ir.walk(block[1]) if isinstance(part, ir.Call)):
+            called = analysis.names.dotted(call.func, place.scope) or ""
+            if called.startswith("torch.distributed.") and called.rpartition(".")[2] in _WAITS:
+                return {"before-collective": called}
+    return {}
 
 
 def sole_rendezvous(name: str, node: ir.Call, analysis: Analysis) -> Mapping[str, str]:

@@ -88,3 +88,37 @@ def test_functions_of_one_name_have_arguments_of_their_own(
     tmp_path: Path, own: str, other: str, expected: str
 ) -> None:
     assert severity(tmp_path, {"b.py": f"import torch\n{other}"}, STEP.format(own)) == expected
+
+
+NORMED = """import torch
+def normalize(x, kind='group'):
+    return x.cuda() if kind == 'batch' else x
+class Block(torch.nn.Module):
+    def __init__(self, kind='group'):
+        super().__init__()
+        self.kind = kind
+    def forward(self, x):
+        return normalize(x, self.kind)
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        ("import torch.nn.functional as F\nF.normalize(x, p)", "info"),
+        ("from torchvision.transforms import functional\nfunctional.normalize(x, mean, std)", "info"),
+        ("from torch.nn.functional import normalize\nnormalize(x, p)", "info"),
+        ("import net\nnet.normalize(x, p)", "error"),
+        ("from net import normalize\nnormalize(x, p)", "error"),
+        ("import made.net\nmade.net.normalize(x, p)", "error"),  # may be installed under another name
+        ("import torch\ntorch = net\ntorch.normalize(x, p)", "error"),
+    ],
+)
+def test_a_call_of_a_librarys_function_is_none_of_its_namesake(
+    tmp_path: Path, call: str, expected: str
+) -> None:
+    run = f"import torch\nfrom net import Block\nx = torch.ones(2)\nBlock()(x)\n{call}\n"
+    write({"net.py": NORMED, "run.py": run}, tmp_path)
+    options = engine.Options({"select": ["XLA002"]}, isolated=True, jobs=1, cache=False)
+    found = [f.severity for f in engine.check([tmp_path], options).findings if f.filename.endswith("net.py")]
+    assert found == [expected]

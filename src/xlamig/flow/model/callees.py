@@ -41,11 +41,13 @@ def callee_of(node: ir.Call, name: str, scope: Scope) -> str:
 def named_in(node: ir.Expr, scope: Scope) -> str:
     """Return the function or class that an expression names: the last name of a path."""
     path = path_of(node)
-    bindings = scope.lookup(path) if isinstance(node, ir.Name) else []
-    if bindings and all(b.kind in ("function", "class") and b.scope.kind == "module" for b in bindings):
+    first, dot, rest = path.partition(".")
+    bindings = scope.lookup(first) if first else []
+    own = all(b.kind in ("function", "class") and b.scope.kind == "module" for b in bindings)
+    if bindings and own and not rest:
         return OWN + path
-    if len(bindings) == 1 and bindings[0].kind == "import":
-        return IMPORTED + bindings[0].dotted
+    if {b.kind for b in bindings} == {"import"} and len({b.dotted for b in bindings}) == 1:
+        return f"{IMPORTED}{bindings[0].dotted}{dot}{rest}"
     return path.rpartition(".")[2]
 
 

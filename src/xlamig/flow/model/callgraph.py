@@ -24,7 +24,7 @@ from xlamig.flow.model.scopes import Scope, ScopeTable, path_of
 from xlamig.flow.model.site import Analysis
 from xlamig.knowledge import values as table
 
-_OUTSIDE = sys.stdlib_module_names | {"torch", "torchvision", "torch_xla", "numpy", "builtins"}
+OUTSIDE = sys.stdlib_module_names | {"torch", "torchvision", "torch_xla", "numpy", "builtins"}
 
 
 class CallGraph:
@@ -134,7 +134,7 @@ class CallGraph:
             yield f".{first}.__init__"
         elif bindings or self.scopes.module.stars:
             dotted = self.names.dotted(func, scope)
-            if dotted is not None and dotted.partition(".")[0] not in _OUTSIDE:
+            if dotted is not None and dotted.partition(".")[0] not in OUTSIDE:
                 yield dotted
 
     def _is_built(self, path: str, scope: Scope) -> bool:
@@ -154,7 +154,7 @@ class CallGraph:
         for arg in owner.args:
             dotted = self.names.dotted(arg.value, scope)
             path = dotted if dotted is not None else f".{path_of(arg.value)}"
-            if arg.keyword is None and path.partition(".")[0] not in _OUTSIDE:
+            if arg.keyword is None and path.partition(".")[0] not in OUTSIDE:
                 yield f"{path}.{name}"
         own = scope.class_scope
         if own is not None and name not in own.attributes:

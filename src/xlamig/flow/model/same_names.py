@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from xlamig.flow.model.callees import HANDED, IMPORTED, OWN, SUPER
+from xlamig.flow.model.callgraph import OUTSIDE
 from xlamig.flow.model.given import Given
 from xlamig.flow.model.given_calls import Calls, join_calls
 from xlamig.flow.model.option_codes import (
@@ -26,8 +27,10 @@ _IN = ":"  # between a name and the module that it is of
 
 def told_apart(modules: Iterable[tuple[str, Given]]) -> list[Given]:
     """Return what the modules of a project give, with names of their own for the functions and classes that
-    have namesakes in other modules and are no method anywhere. A call that may mean any of them means all."""
+    have namesakes in other modules and are no method anywhere. A call that may mean any of them means all;
+    one of a library's function, which an import leads to, means none of them."""
     every = list(modules)
+    own = frozenset(part for module, _ in every for part in module.split("."))
     count = Counter(name for _, given in every for name in given.own)
     inner = frozenset[str]().union(*(given.inner for _, given in every))
     shared = frozenset(name for name, number in count.items() if number > 1) - inner
@@ -35,7 +38,7 @@ def told_apart(modules: Iterable[tuple[str, Given]]) -> list[Given]:
     for module, given in every:
         for name in shared & given.own:
             homes.setdefault(name, []).append(module)
-    return [_renamed(given, module, homes) for module, given in every]
+    return [_renamed(given, module, homes, own) for module, given in every]
 
 
 class StatesInModule(Mapping[str, State]):
@@ -56,7 +59,7 @@ class StatesInModule(Mapping[str, State]):
         return len(self._states)
 
 
-def _renamed(given: Given, module: str, homes: Mapping[str, list[str]]) -> Given:
+def _renamed(given: Given, module: str, homes: Mapping[str, list[str]], own: Container[str]) -> Given:
     shared = homes.keys() & given.own
     renamed = _Renamed(module, shared)
     calls: dict[str, Calls] = {}
@@ -65,10 +68,10 @@ def _renamed(given: Given, module: str, homes: Mapping[str, list[str]]) -> Given
             positional=tuple(renamed.codes(codes) for codes in now.positional),
             keywords={name: renamed.codes(codes) for name, codes in now.keywords.items()},
         )
-        for name in _called(called, module, homes):
+        for name in _called(called, module, homes, own):
             calls[name] = join_calls(calls[name], coded) if name in calls else coded
     bases = {
-        renamed.name(name): tuple(one for base in above for one in _called(base, module, homes))
+        renamed.name(name): tuple(one for base in above for one in _called(base, module, homes, own))
         for name, above in given.bases.items()
     }
     if not shared and homes.keys().isdisjoint(given.handed):
@@ -87,13 +90,18 @@ def _renamed(given: Given, module: str, homes: Mapping[str, list[str]]) -> Given
     )
 
 
-def _called(called: str, module: str, homes: Mapping[str, list[str]]) -> Iterator[str]:
-    """Yield the functions and classes that a call, or a base, may mean."""
+def _called(called: str, module: str, homes: Mapping[str, list[str]], own: Container[str]) -> Iterator[str]:
+    """Yield the functions and classes that a call, or a base, may mean; `own` are the parts of the names of
+    the project's modules."""
     if called.startswith(OWN):
         name = called.removeprefix(OWN)
         yield _in(name, module) if name in homes else name
     elif called.startswith(IMPORTED):
-        home, _, name = called.removeprefix(IMPORTED).rpartition(".")
+        path = called.removeprefix(IMPORTED)
+        home, _, name = path.rpartition(".")
+        if (first := path.partition(".")[0]) in OUTSIDE and first not in own:
+            yield called
+            return
         nearest = [one for one in homes.get(name, ()) if f".{one}".endswith(f".{home}")]
         yield from (_in(name, one) for one in nearest) if nearest else _every(name, homes)
     elif called.startswith(SUPER):

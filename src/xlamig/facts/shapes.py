@@ -34,6 +34,7 @@ class DynamicShape(Fact):
 
     via: Literal[
         "nonzero",  # also where(c), argwhere
+        "host-indices",  # x[i] with indices that the host finds by values
         "mask-read",  # x[m], masked_select
         "mask-write",  # x[m] = v, x[m] += v
         "unique",  # also bincount, histc, histogram

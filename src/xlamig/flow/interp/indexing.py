@@ -22,6 +22,7 @@ from xlamig.flow.interp.domain import (
 from xlamig.flow.interp.elements import prove_positions, read_position, takes_element
 from xlamig.flow.interp.fixed_masks import fixed_mask
 from xlamig.flow.interp.growth import record_growth_of
+from xlamig.flow.interp.host_indices import record_host_indices
 from xlamig.flow.interp.kept import carried_by_rows, entry_name, is_carried, kept_entry
 from xlamig.flow.interp.lengths import as_the_longest
 from xlamig.flow.interp.masks import as_compared, as_mask, has_mask, masked_base, record_mask
@@ -236,9 +237,8 @@ class Indexing:
             if found.trait is Mark.SLICE:
                 masked |= self._slice(part, found, node, base, access)
             elif found.kind == "tensor" and found.dtype == "bool":
-                sure = min(sureness(base), sureness(found)) > POSSIBLE
                 fixed = fixed_mask(self.m, part)
-                masked |= sure and not fixed
+                masked |= min(sureness(base), sureness(found)) > POSSIBLE and not fixed
                 record_mask(self.m, node, part, base, found, index, access, thing, value, operator, fixed)
             elif found.kind == "tensor" and found.scalar and found.place == "host":
                 self._changing(part, self.sizes.read(found, part) or NUMBER, node, base, access, "index")
@@ -249,6 +249,8 @@ class Indexing:
                 self.reads.followed(part, found, "[]", short(self.m.source(node.value)))
             elif found.kind == "number":
                 self._changing(part, found, node, base, access, "index")
+            elif access == "read":
+                record_host_indices(self.m, node, part, base)
         return masked
 
     def _slice(
@@ -277,24 +279,18 @@ class Indexing:
             self.reads.host(part, found, "number", operation)
 
     def _changing(
-        self,
-        part: ir.Expr,
-        number: AbstractValue,
-        node: ir.Subscript,
-        base: AbstractValue,
-        access: str,
-        via: str,
+        self, part: ir.Expr, size: AbstractValue, at: ir.Subscript, base: AbstractValue, access: str, via: str
     ) -> None:
         if not (sure := sureness(base)):
             return
-        unneeded = access == "write" and not is_read_again(self.m, node)  # by any graph of the loop
+        unneeded = access == "write" and not is_read_again(self.m, at)  # by any graph of the loop
         self.reads.changing(
             part,
-            number.replace(sure=min(number.sure, POSSIBLE if unneeded else sure)),
+            size.replace(sure=min(size.sure, POSSIBLE if unneeded else sure)),
             ChangingConstant,
             via=via,
             access=access,
             operation="[]",
-            tensor=short(self.m.source(node.value)),
+            tensor=short(self.m.source(at.value)),
             number=short(self.m.source(part)),
         )

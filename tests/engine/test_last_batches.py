@@ -89,3 +89,53 @@ def test_a_loop_that_trains_may_drop_samples(after: str, tmp_path: Path) -> None
     assert said(SCORE.replace("EVAL", "model.eval()").replace("AFTER", after), tmp_path) == [
         ("warning", False)
     ]
+
+
+OPTION = """import argparse
+import torch
+from torch.utils.data import DataLoader
+
+class Trainer:
+    def parse(self):
+        parser = argparse.ArgumentParser()
+        parser.add_argument("--batch-size", type=int, default=DEFAULT)
+        self.args = parser.parse_args()
+
+    def load(self, data):
+        self.loader = DataLoader(data, batch_size=SIZE, shuffle=True)
+
+if __name__ == "__main__":
+    trainer = Trainer()
+    trainer.parse()
+    trainer.load([])
+"""
+
+
+@pytest.mark.parametrize(
+    ("default", "size", "files", "idle"),
+    [
+        ("1", "self.args.batch_size", {}, True),
+        ("1", "self.args.batch_size", {"run.sh": "python train.py --batch-size 1\n"}, True),
+        ("8", "self.args.batch_size", {}, False),
+        ("1", "self.args.batch_size_per_gpu", {}, True),
+        ("1", "self.args.train_batch_size", {"run.sh": "python train.py --train-batch-size 1\n"}, True),
+        ("1", "self.args.train_batch_size", {"run.sh": "python train.py --train-batch-size 2\n"}, False),
+        ("1", "self.args.batch_size", {"run.sh": "python train.py --batch-size 4\n"}, False),
+        ("1", "self.args.batch_size", {"run.sh": "python train.py --batch-size $SIZE\n"}, False),
+        ("1", "self.args.batch_size", {"README.md": "Run `python train.py --batch-size 16`.\n"}, False),
+        ("1", "self.args.batch_size * torch.cuda.device_count()", {}, False),
+        ("1", "self.args.batch_size * 4", {}, False),
+        ("None", "self.args.batch_size", {}, False),
+    ],
+)
+def test_a_batch_size_of_one_by_default(
+    tmp_path: Path, default: str, size: str, files: dict[str, str], idle: bool
+) -> None:
+    option = size.partition(" ")[0].rpartition(".")[2].replace("_", "-")
+    text = OPTION.replace("--batch-size", f"--{option}").replace("DEFAULT", default).replace("SIZE", size)
+    write({"train.py": text, **files}, tmp_path)
+    options = engine.Options(
+        {"include-no-action": True, "select": ["XLA901"]}, isolated=True, jobs=1, cache=False
+    )
+    (found,) = engine.check([tmp_path], options).findings
+    assert found.no_action is idle

@@ -13,6 +13,8 @@ from xlamig.flow.interp.frames import functions_of
 from xlamig.flow.interp.last_batches import keeping_last
 from xlamig.flow.interp.sizes import VARIED
 from xlamig.flow.interp.state import State
+from xlamig.flow.model.option_codes import codes_of
+from xlamig.flow.model.outcomes import most_of
 from xlamig.flow.model.scopes import path_of
 
 _PADS = re.compile(r"^DataCollator(?:WithPadding|ForSeq2Seq|ForTokenClassification)$")
@@ -24,8 +26,9 @@ _NO_GRADIENTS = re.compile(r"\b(?:no_grad|inference_mode)$")
 
 def loader_of(m: State, args: Args, node: ir.Call, name: str, divided: bool) -> AbstractValue:
     """Return the value of a `DataLoader`, `divided` among processes, with the proofs "pads-by-batch": the
-    collate function pads each batch to its longest sample; "evened": Accelerate prepares the loader; and
-    "scored": the function around evaluates a model on its batches."""
+    collate function pads each batch to its longest sample; "evened": Accelerate prepares the loader;
+    "scored": the function around evaluates a model on its batches; and "single": an option that nothing sets
+    to more than 1 is the batch size."""
     batch = batch_by(m, args, node)
     target = m.statement.targets[0] if isinstance(m.statement, ir.Assign) else None
     path, root = path_of(target) if target is not None else "", m.frame.scope.node
@@ -36,6 +39,7 @@ def loader_of(m: State, args: Args, node: ir.Call, name: str, divided: bool) -> 
         pads_by_batch=_pads_by_batch(m, args, batch),
         evened=any(_is_prepared(part, path) for part in inside or ir.walk(m.analysis.module) if path),
         scored=_is_scored(inside, path),
+        single=_is_single(m, args.node(1, "batch_size")),
     )
     loader = AbstractValue("loader", "host", element=batch)
     return keeping_last(loader, args, Made(node, m.statement, name))
@@ -85,6 +89,12 @@ def _is_prepared(node: ir.Node, path: str) -> bool:
             given = any(path_of(arg.value) == path for arg in args)
             return given and "accelerator" in path_of(owner).lower()
     return False
+
+
+def _is_single(m: State, size: ir.Expr | None) -> bool:
+    if not isinstance(size, ir.Name | ir.Attribute | ir.Subscript):
+        return False
+    return most_of(codes_of(size, m.frame.scope), m.analysis.values.switches) == 1
 
 
 def _is_scored(inside: list[ir.Node], path: str) -> bool:

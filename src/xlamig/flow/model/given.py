@@ -224,6 +224,9 @@ class _Collector:
                 self._add(ATTRIBUTE + key.value, codes_of(node.args[2].value, scope))
         if option_of(node):
             self._add(entry_key(node), otherwise(node, scope) - ANY)
+        if name == "DataLoader":
+            sizes = (arg.value for arg in node.args if arg.keyword == "batch_size")
+            self.tested.update(key for size in sizes for key in keys_asked(size, scope))
         self._verb(name)
         self._called(callee_of(node, name, scope), node.args, scope)
         handed = [path_of(arg.value).rpartition(".")[2] for arg in node.args]

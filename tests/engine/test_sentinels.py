@@ -1,4 +1,4 @@
-"""A negative number keeps off what asks for a positive one, as 0 does."""
+"""A negative or neutral number keeps off what asks for another one, as 0 does."""
 
 from __future__ import annotations
 
@@ -64,3 +64,24 @@ def test_lowers_what_a_negative_number_keeps_off(
     tmp_path: Path, test: str, default: str, more: dict[str, str]
 ) -> None:
     assert severities(tmp_path, test, default, PARSED.format(default=-1), more) == ["info"]
+
+
+@pytest.mark.parametrize(
+    ("test", "default", "expected"),
+    [
+        ("top_p < 1.0", "1.0", "info"),
+        ("top_p != 1.0", "1.0", "info"),
+        ("top_p < 1.0", "0.9", "error"),
+        ("top_p == 1.0", "1.0", "error"),
+        ("top_p <= 1.0", "1.0", "error"),
+        ("top_p > 1", "1", "error"),  # a count
+        ("not top_p < 1.0", "1.0", "error"),
+    ],
+)
+def test_a_limit_at_its_neutral_value_is_off(tmp_path: Path, test: str, default: str, expected: str) -> None:
+    assert severities(tmp_path, test, default, PARSED.format(default=default), {}) == [expected]
+
+
+def test_a_limit_that_settings_give_is_none(tmp_path: Path) -> None:
+    more = {"a.yaml": "top_p: 0.9\n"}
+    assert severities(tmp_path, "top_p < 1.0", "1.0", PARSED.format(default=1.0), more) == ["error"]

@@ -165,10 +165,13 @@ def _of_number(code: str, op: str, value: object, exact: bool) -> bool | None:
 
 
 def _is_sentinel(code: str, op: str, value: float) -> bool:
-    """Return whether a negative number says that something is off, as 0 does: `n > 0` and `n != -1` where
-    `n` is -1."""
+    """Return whether a number says that something is off, as 0 does: `n > 0` and `n != -1` where `n` is -1,
+    and `p < 1.0` where `p` is 1.0."""
     number = _number(code)
-    return number is not None and number < 0 and (number == value or (value == 0 and op in _OF_ORDER))
+    if number is None:
+        return False
+    neutral = number == value and isinstance(value, float) and op in ("<", ">", "!=")
+    return neutral or (number < 0 and (number == value or (value == 0 and op in _OF_ORDER)))
 
 
 def _of_text(code: str, op: str, value: object) -> bool | None:

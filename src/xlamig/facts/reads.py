@@ -62,7 +62,8 @@ class HostRead(Fact):
     "rows" is of the loop itself, whose iterations read numbers out of the rows of a tensor; "elements" is a
     read of a different element of the tensor `source` every iteration, which leaves that tensor as it is;
     "same" is a read of the same values in all iterations of the innermost loop. `holds`: the tensor is
-    computed from nothing but Python numbers that are the same every step. `kept` is the source text of the
+    computed from nothing but Python numbers that are the same every step. `counted`: the shape of what is
+    copied depends on values, which the host has read to make it. `kept` is the source text of the
     Python number that the constructor puts where the value is read, which no method changes; `longest` that
     of the greatest of several lengths that is read, as `lengths.max()`.
     `origin` is "host" where the tensor is computed from nothing but data that were moved to the device.
@@ -95,6 +96,7 @@ class HostRead(Fact):
     indexed: str = ""  # the name of the tensor, list ... that the value indexes or slices
     cut: Cut = ""  # of a "number"
     holds: Literal["", "numbers"] = ""
+    counted: bool = False
     kept: str = ""
     longest: str = ""
     collects: bool = False  # the loop that a "stop" ends adds to a list in each iteration

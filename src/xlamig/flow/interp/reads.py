@@ -139,6 +139,7 @@ class Reads:
             origin="host" if thing.on_host else "",
             loop=self._loop_around(node),
             holds="numbers" if thing.const is OF_NUMBERS else "",
+            counted=via == "copy" and thing.kind == "tensor" and thing.cause == "dynamic",
             kept=kept_number(self.m, of),
             longest=longest_of_lengths(self.m, of),
         )

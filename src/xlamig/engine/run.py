@@ -137,8 +137,7 @@ class Run:
         beside = files_beside(parts, index, asides, brought)
         states = states_and_reach(parts, index, asides, beside, answers, cache) if self._complete else None
         switches, unreached = states or (None, NONE_UNREACHED)
-        unused, off = unused_kernels(sources, index, natives, beside, unreached)
-        beside = {**beside, **unused}
+        beside, off = unused_kernels(sources, index, natives, beside, unreached)
         program = WholeProgram(
             index,
             natives,

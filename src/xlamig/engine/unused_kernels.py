@@ -32,15 +32,15 @@ def unused_kernels(
     sources: Collection[Source],
     index: ProjectIndex,
     natives: NativeIndex,
-    beside: Collection[str],
+    beside: Mapping[str, Aside],
     unreached: Unreached,
 ) -> tuple[Mapping[str, Aside], Mapping[str, str]]:
-    """Return the native sources with kernels that only unused functions and files `beside` call, by operators
-    or by the module that a build makes of them; one that nothing calls may be loaded in another way. Then
-    those that code calls too which a test keeps off, each with the reason."""
+    """Return the files `beside` the program, with the native sources whose kernels only unused functions and
+    such files call, by operators or by the module that a build makes of them; one that nothing calls may be
+    loaded in another way. Then those that code calls too which a test keeps off, each with the reason."""
     kernels = [s for s in sources if s.loaded and s.loaded.native and s.loaded.native.kernels]
     if not kernels or not (unreached.unmentioned or unreached.off):
-        return {}, {}
+        return beside, {}
     unmentioned = unreached.unmentioned
     python = {source.file.name: source for source in sources if source.source.kind is None}
     modules = [found for source in python.values() for found in _EXTENSION.findall(source.source.text)]
@@ -66,7 +66,7 @@ def unused_kernels(
             unused[kernel.file.name] = "unused"
         elif used and all(tests):
             off[kernel.file.name] = f"only code under `{tests[0]}` calls it, which never holds on a TPU"
-    return unused, off
+    return {**beside, **unused}, off
 
 
 def _test_of(scope: str, off: Collection[tuple[str, str]]) -> str:

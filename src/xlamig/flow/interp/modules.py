@@ -146,15 +146,10 @@ class Modules:
         return self.output(args, node, sure, module)
 
     def _place(self, args: Args, module: AbstractValue | None) -> Residence:
-        held = args.tensors()
-        places = {thing.place for thing in held}
-        if "device" in places or (module is not None and module.place == "device"):
+        on_device = module is not None and module.place == "device"
+        if on_device or any(thing.place == "device" for thing in args.tensors()):
             return "device"
-        if module is not None and module.place == "host" and "either" not in places and "" not in places:
-            return "host"
-        if places == {"host"} and module is None:
-            return "either"
-        return module.place if module is not None and module.place == "host" else "either"
+        return "host" if module is not None and module.place == "host" else "either"
 
     def _of_torch(self, module: AbstractValue, args: Args, node: ir.Call) -> AbstractValue:
         """A class of torch.nn: its result is a tensor, or what its name says."""

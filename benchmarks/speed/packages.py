@@ -116,7 +116,7 @@ def smaller_book(folder: Path, count: int) -> Path:
     return folder / "src"
 
 
-_GATHER = re.compile(r"\[\[gather\]\]\n(?:\w[^\n]*\n)+")  # what a rule says of others
+_GATHER = re.compile(r"\[\[(?:gather|relate)\]\]\n(?:\w[^\n]*\n)+")  # what a rule says of others
 
 
 def _of_others(line: str, codes: set[str]) -> bool:

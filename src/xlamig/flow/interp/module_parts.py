@@ -21,6 +21,7 @@ class ModuleParts:
             held.append(part)
 
     def forget(self) -> None:
+        """Forget what was put into containers."""
         self._appended.clear()
 
     def all_of(self, module: AbstractValue) -> list[AbstractValue]:

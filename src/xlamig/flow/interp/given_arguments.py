@@ -11,12 +11,12 @@ from xlamig.flow.interp.visits import Given, Visit
 
 
 def given_arguments(machine: AbstractInterpreter) -> Iterator[Given]:
-    """Yield where each function starts that the module runs again for a step, with what its last call gives
-    its parameters."""
+    """Yield where each function starts that no step calls, with what its last call gives its parameters: its
+    own module, or another one, may run it again for a step."""
     contexts = machine.calls.call_contexts
-    for node, frame, owner in contexts.definitions.values():
+    for node, _, owner in contexts.definitions.values():
         ran = contexts.ran.get(id(node))
-        if ran is not None and machine.roots.runs_again(node, frame, owner, ran.frequencies):
+        if ran is not None and "step" not in ran.frequencies:
             for param in node.params[owner is not None :]:
                 value = portable(ran.given.get(param.name, TOP), machine.names)
                 if value.kind != "unknown" or value.place:

@@ -1,4 +1,4 @@
-"""What a program gives a function in another file holds too where the function runs for a step."""
+"""Arguments that a program gives a function in another file hold too where the function runs for a step."""
 
 from __future__ import annotations
 

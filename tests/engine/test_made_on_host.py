@@ -1,4 +1,4 @@
-"""What torch makes of numbers without a device is made on the host: no operator runs on the CPU instead."""
+"""Tensors that torch makes of numbers without a device are made on the host: nothing runs there instead."""
 
 from __future__ import annotations
 

@@ -45,6 +45,8 @@ def record_boundary(m: State, loop: Loop, effects: Effects, iterable: AbstractVa
         boundary = "some" if Effect.UNREAD in effects.may else "read"
     if Effect.WAIT in must and boundary in ("none", "some", "part") and loop.kind != "training":
         boundary = "sync"
+    if boundary == "none" and loop.kind == "evaluation" and _drops_results(m, loop):
+        return
     state = ""
     if boundary in ("read", "some", "part") and loop.kind in ("decoding", "evaluation"):
         state = state_left(m, loop)
@@ -88,6 +90,18 @@ def _joined(loop: Loop) -> str:
             for name in sorted(names_in(target) & names_in(value)):
                 return name
     return ""
+
+
+def _drops_results(m: State, loop: Loop) -> bool:
+    """Return whether the iterations only call the model, as a loop that warms up does: XLA never computes a
+    result that Python has dropped, so nothing grows."""
+    body = loop.node.body
+    calls = [node for statement in body for node in ir.walk(statement) if isinstance(node, ir.Call)]
+    held = ((call, m.env.get(path_of(call.func))) for call in calls)
+    forwards = [call for call, module in held if module is not None and module.kind == "module"]
+    handed = [arg.value for call in calls for arg in call.args]
+    given = any(ir.encloses(value, forward) for value in handed for forward in forwards)
+    return bool(forwards) and not given and all(isinstance(statement, ir.ExprStmt) for statement in body)
 
 
 def _is_fallback(m: State, loop: Loop) -> bool:

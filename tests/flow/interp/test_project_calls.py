@@ -121,9 +121,9 @@ def test_a_loop_over_a_loader_that_another_file_makes() -> None:
     from lib import Net, loader
     @torch.no_grad()
     def infer(ds):
-        net = Net().to("cuda")
+        net, kept = Net().to("cuda"), []
         for x in loader(ds):
-            net(x.to("cuda"))
+            kept.append(net(x.to("cuda")))
     """
     assert "step-boundary none: for x in loader(ds)" in said_of("main", main=text, lib=LIB)
 

@@ -56,6 +56,8 @@ class UnknownObjects:
             self.reads.arrays(args, name)
         if name == "item":
             return NUMBER
+        if (updated := self._updated(name, node)) is not None:
+            return updated
         if name == "to" and destination(name, args) is not None:  # only tensors, or a batch, move
             return self.call(TOP, name, args, node)
         return FOREIGN
@@ -89,8 +91,8 @@ class UnknownObjects:
             made = self._of_unseen(owner, name, args, node)
             if made is not None:
                 return made
-        if name in ("step", "zero_grad") and is_optimizer_name(_container(node.func.value)):
-            return call_optimizer(self.m, AbstractValue("optimizer", "device", sure=LIKELY), name, node)
+        if (updated := self._updated(name, node)) is not None:
+            return updated
         if name == "step" and any(given.kind == "optimizer" for given in args.positional):
             return call_scaler(self.m, name, args, node)
         if name in table.names("reads", "loggers") and ("log" in last.lower()):
@@ -122,6 +124,13 @@ class UnknownObjects:
             return self.modules.ran(name, args, node, LIKELY)
         drawn = self.distributions.by_name(name, args, node) if owner.kind == "unknown" else None
         return drawn or self.modules.by_name(node, args)
+
+    def _updated(self, name: str, node: ir.Call) -> AbstractValue | None:
+        """Return the value of a call of what is named like an optimizer; None for anything else."""
+        assert isinstance(node.func, ir.Attribute)
+        if name not in ("step", "zero_grad") or not is_optimizer_name(_container(node.func.value)):
+            return None
+        return call_optimizer(self.m, AbstractValue("optimizer", "device", sure=LIKELY), name, node)
 
     def _is_tokenizer(self, name: str, receiver: str, args: Args) -> bool:
         """Autoencoders have a `decode` too."""

@@ -29,7 +29,7 @@ class Parameters:
         self._evaluated: set[int] = set()  # defaults that are evaluated now, by identity
 
     def default(self, param: ir.Param) -> AbstractValue:
-        """The value of a default, of a call TOP."""
+        """The value of a default; TOP for one that a call makes."""
         assert param.default is not None
         if not isinstance(param.default, ir.Const | ir.Unary | ir.Sequence | ir.Name | ir.Attribute):
             return TOP

@@ -28,12 +28,12 @@ def brought_along(
     for folder in _licensed_folders(sources):
         inside = [source for source in sources if folder in source.file.path.parents]
         outside = [source for source in sources if folder not in source.file.path.parents]
-        if _is_asked(folder, asked) or _is_run(folder, outside):
-            continue
         reached = index.reached_from(source.module for source in outside)
         used = [source for source in inside if source.module in reached]
+        if not used or _is_asked(folder, asked) or _is_run(folder, outside):
+            continue
         by_name = any(source.loaded and source.loaded.clues.computes_imports for source in outside + used)
-        idle = (source for source in inside if used and source.module not in reached)
+        idle = (source for source in inside if source.module not in reached)
         found |= {source.file.name for source in idle if _is_idle(source, by_name)}
     return frozenset(found)
 

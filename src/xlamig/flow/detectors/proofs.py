@@ -17,7 +17,6 @@ _LOADERS = frozenset({"torch.load"})
 _MASKS = {"torch.nn.TransformerEncoder": "src_key_padding_mask"}
 _EVALUATES = re.compile(r"\.eval\(\)|\b(?:no_grad|inference_mode)\b")
 _TRAINS = re.compile(r"\bbackward\(|optim|\.train\(|\.step\(")
-_WAITS = frozenset({"all_reduce", "all_gather", "all_gather_into_tensor", "all_to_all", "broadcast"})
 _ANY = frozenset({(">=", 1), (">", 0), ("<", 1), ("==", 0), ("!=", 0)})
 _BATCH_FIRST = 6  # the arguments of TransformerEncoderLayer before it
 _OWN_SCOPE = ir.FunctionDef | ir.ClassDef | ir.Lambda
@@ -83,7 +82,8 @@ def _before_collective(place: CodeContext, analysis: Analysis) -> Mapping[str, s
     if len(block) > 1 and isinstance(block[1], ir.ExprStmt | ir.Assign | ir.AugAssign):
         for call in (part for part in ir.walk(block[1]) if isinstance(part, ir.Call)):
             called = analysis.names.dotted(call.func, place.scope) or ""
-            if called.startswith("torch.distributed.") and called.rpartition(".")[2] in _WAITS:
+            name = f"torch.distributed.{called.rpartition('.')[2]}"
+            if called.startswith("torch.distributed.") and name in table.names("collectives", "meets"):
                 return {"before-collective": called}
     return {}
 

@@ -79,7 +79,7 @@ def either(state: State, ways: Sequence[_T], run: Callable[[_T], AbstractValue])
 
 
 def with_identity(result: AbstractValue, node: ir.Call) -> AbstractValue:
-    """Return what a call gives; a module of one of many classes is the one of this call."""
+    """Return what a call gives: a module whose class is not known is the one that this call makes."""
     return (
         result.replace(ref=f"module#{node.start}") if result.kind == "module" and not result.ref else result
     )

@@ -61,7 +61,7 @@ class Roots:
             for node, frame, owner in order:
                 often = reached.get(node.start, frozenset())
                 unsure = node.start in guessed and "step" not in often
-                if not often or unsure or self.runs_again(node, frame, owner, often):
+                if not often or unsure or self._runs_again(node, frame, owner, often):
                     self._root(node, frame, owner, given.get(node.start, {}))
 
     def _called(self, function: ir.FunctionDef) -> Iterator[str]:
@@ -98,7 +98,7 @@ class Roots:
             self._hosts[id(owner.node)] = host_parameters(owner.methods.values())
         return self._hosts[id(owner.node)].intersection(given)
 
-    def runs_again(
+    def _runs_again(
         self, node: ir.FunctionDef, frame: Frame, owner: ClassInfo | None, often: Set[str]
     ) -> bool:
         """Return whether a function runs every step, though its calls run it less often."""

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from xlamig import ir
 from xlamig.flow.model.scopes import Scope, path_of
+from xlamig.knowledge import values as table
 
-_MOVES = frozenset({"to", "cuda", "xla", "type", "type_as"})
+_CASTS = frozenset({"type", "type_as"})  # to the type of a tensor elsewhere
 
 
 def stays_moved(move: ir.Call, statement: ir.Stmt, scope: Scope) -> bool:
@@ -35,7 +36,9 @@ def _is_constructor(statement: ir.Stmt) -> bool:
 def _path_moved(value: ir.Expr) -> str:
     """Return `self.mean` of `self.mean.to(device)`; "" for what moves nothing."""
     match value:
-        case ir.Call(func=ir.Attribute(value=owner, attr=name)) if name in _MOVES:
+        case ir.Call(func=ir.Attribute(value=owner, attr=name)) if name in _CASTS | table.names(
+            "unseen", "moves"
+        ):
             return path_of(owner)
     return ""
 

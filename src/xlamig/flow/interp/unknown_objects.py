@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from xlamig import ir
 from xlamig.facts import Why
+from xlamig.flow.interp.alternatives import with_identity
 from xlamig.flow.interp.arguments import Args, destination
 from xlamig.flow.interp.distributions import Distributions
 from xlamig.flow.interp.domain import (
@@ -104,9 +105,8 @@ class UnknownObjects:
         if name in ("item", "tolist", "cpu") and owner.kind == "unknown":
             return self._read(owner, name, node)
         if name == "eval" and not args.all:
-            ref = f"module#{node.start}"
-            module = AbstractValue("module", self.m.default_place, sure=LIKELY, loose=True, ref=ref)
-            return self._a_module(node, module)
+            module = AbstractValue("module", self.m.default_place, sure=LIKELY, loose=True)
+            return self._a_module(node, with_identity(module, node))
         if name == "cuda" or (name == "to" and owner.kind == "unknown"):
             return self._moved(owner, args, node, last)
         if name == "size":

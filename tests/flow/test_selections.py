@@ -191,7 +191,6 @@ def test_no_move(source: str) -> None:
         ("use = CUDA\nif use: x.cuda()", "x.cuda()"),
         ("if CUDA: model.cuda()\nelse: print('slow')", "model.cuda()"),
         ("if not CUDA: print('slow')\nelif x: model.cuda(0)\nelse: model.cuda()", "model.cuda(0)"),
-        ("if CUDA: torch.set_default_device('cuda')", "torch.set_default_device('cuda')"),
         ("if not CUDA: pass\nelse: model.cuda()", "model.cuda()"),
         ("def f(x): return x.cuda()\nif CUDA: model = f(model)", "x.cuda()"),
     ],
@@ -202,6 +201,20 @@ def test_a_move_without_another_arm(source: str, moved: str) -> None:
     assert (move.form, move.fallback, move.result) == ("move", "cpu", "move")
     assert text[slice(*move.span)].startswith("if ")
     assert [text[slice(*why.span)] for why in move.related if why.span] == [moved]
+
+
+@pytest.mark.parametrize(
+    ("block", "form"),
+    [
+        ("torch.set_default_device('cuda')", "default"),
+        ("torch.set_default_tensor_type('torch.cuda.FloatTensor')", "default"),
+        ("torch.set_default_dtype(torch.half)\n model.cuda()", "move"),
+        ("set_default_device('cuda').cuda()", "move"),
+    ],
+)
+def test_tells_a_default_device_from_a_move(block: str, form: str) -> None:
+    (move,) = [c for c in choices(f"if CUDA:\n {block}") if c.via == "move"]
+    assert (move.form, move.fallback) == (form, "cpu")
 
 
 @pytest.mark.parametrize(

@@ -48,11 +48,15 @@ class CudaMoves:
         parts = (part for v in values for part in (v.elements if isinstance(v, ir.Sequence) else (v,)))
         return next(filter(None, (self.of(part, place) for part in parts)), None)
 
+    def sets_default(self, node: ir.Expr, place: CodeContext) -> bool:
+        """Return whether a call sets torch's default device, and moves nothing that is there."""
+        called = self.analysis.names.dotted(node.func, place.scope) if isinstance(node, ir.Call) else None
+        return called in values.names("program", "default-device")
+
     def of(self, node: ir.Expr | None, place: CodeContext) -> ir.Call | None:
         """Return the call in a chain of method calls that moves to CUDA, or makes it torch's default."""
         while isinstance(node, ir.Call) and isinstance(node.func, ir.Attribute):
-            called = self.analysis.names.dotted(node.func, place.scope)
-            if called in values.names("program", "default-device") and node.args:
+            if self.sets_default(node, place) and node.args:
                 return node if "cuda" in self.analysis.source(node.args[0]) else None
             if node.func.attr == "cuda":
                 return node

@@ -254,6 +254,7 @@ class Selections:
         asked = self.tests.asked_or_denied(node.test, place)
         fields["parts"] = {"statement": (node.start, node.end), **asked}
         form = "own" if moves_own(node, place, self.analysis) else form
+        form = "default" if form == "move" and self.moves.sets_default(moved, place) else form
         return DeviceChoice(**fields, via="move", device="cuda", form=form, fallback="cpu", result="move")
 
     def _mentions_xla(self, node: ir.IfExp | ir.If) -> bool:

@@ -163,8 +163,13 @@ def variable_of(statement: ir.Stmt) -> str | None:
 def _is_consumed(node: ir.Node, statement: ir.Stmt, name_of: _NameOf) -> bool:
     """Return whether a function makes something else of the value of `node`: `f(x, n)`, not `round(n)`."""
     calls = (above for above in ir.path_down(statement, node) if isinstance(above, ir.Call))
-    takers = (call.func for call in calls if not ir.encloses(call.func, node))
+    takers = (call.func for call in calls if not ir.encloses(call.func, node) and not _is_text(call.func))
     return any(not _PASSES_ON.search(name_of(func) or path_of(func)) for func in takers)
+
+
+def _is_text(func: ir.Expr) -> bool:
+    """Return whether a call puts its arguments in a text: `"{}".format(n)`."""
+    return isinstance(func, ir.Attribute) and func.attr == "format"
 
 
 def is_assigned(name: ir.Name, statement: ir.Node) -> bool:

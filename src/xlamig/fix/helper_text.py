@@ -73,6 +73,15 @@ def device_count() -> int:
     return 1 if _use_xla() else torch.cuda.device_count()
 
 
+def eval_mode(module: torch.nn.Module) -> torch.nn.Module:
+    """`module.eval()`, after which BatchNorm has a gradient on XLA too: torch_xla raises there."""
+    for layer in module.modules():
+        if type(layer).forward is torch.nn.modules.batchnorm._BatchNorm.forward:
+            if _normalized not in layer._forward_hooks.values():
+                layer.register_forward_hook(_normalized)
+    return module.eval()
+
+
 def step_boundary(wait: bool = False) -> None:
     """The end of a step: run what was traced for XLA. Nothing happens where torch_xla is not in use."""
     if "torch_xla" in sys.modules:
@@ -247,6 +256,16 @@ def _for_each_tensor(value: Any, change: Callable[[torch.Tensor], torch.Tensor])
     if type(value) in (list, tuple):
         return type(value)(_for_each_tensor(item, change) for item in value)
     return value
+
+
+def _normalized(layer: Any, args: Any, out: torch.Tensor) -> torch.Tensor:
+    x, mean, scale = args[0], layer.running_mean, layer.weight
+    if layer.training or mean is None or x.device.type != "xla":
+        return out
+    shape = (1, -1) + (1,) * (x.dim() - 2)
+    factor = torch.rsqrt(layer.running_var + layer.eps)
+    x = (x - mean.view(shape)) * (factor if scale is None else factor * scale).view(shape)
+    return (x if scale is None else x + layer.bias.view(shape)).to(out.dtype)
 
 
 @functools.cache

@@ -20,6 +20,7 @@ _PARAMETERS = {
     helpers.AVAILABLE: "",
     helpers.COUNT: "",
     helpers.BOUNDARY: "",
+    helpers.EVAL: "module",
     helpers.HOST: "function",
     helpers.PADDED: "rnn, x, lengths, batch_first=False, state=None, total_length=None",
     helpers.SEED: "seed",
@@ -66,6 +67,24 @@ if "torch_xla" in sys.modules:
     import torch_xla
 
     torch_xla.sync()
+""",
+    helpers.EVAL: """\
+import torch
+
+def normalized(layer, args, out):
+    x, mean, scale = args[0], layer.running_mean, layer.weight
+    if layer.training or mean is None or x.device.type != "xla":
+        return out
+    shape = (1, -1) + (1,) * (x.dim() - 2)
+    factor = torch.rsqrt(layer.running_var + layer.eps)
+    x = (x - mean.view(shape)) * (factor if scale is None else factor * scale).view(shape)
+    return (x if scale is None else x + layer.bias.view(shape)).to(out.dtype)
+
+for layer in module.modules():
+    if type(layer).forward is torch.nn.modules.batchnorm._BatchNorm.forward:
+        if all(hook.__name__ != "normalized" for hook in layer._forward_hooks.values()):
+            layer.register_forward_hook(normalized)
+return module.eval()
 """,
     helpers.HOST: """\
 import functools

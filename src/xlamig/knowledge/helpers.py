@@ -7,6 +7,7 @@ ACCELERATOR = "current_accelerator"
 AVAILABLE = "accelerator_is_available"
 BOUNDARY = "step_boundary"
 COUNT = "device_count"
+EVAL = "eval_mode"
 HOST = "run_on_host"
 PADDED = "run_padded"
 SEED = "seed_xla"
@@ -20,7 +21,7 @@ _MEANINGS = {
     SEED: "torch_xla.manual_seed",
     WAIT: "torch_xla.sync.wait",
 }
-FUNCTIONS = (*_MEANINGS, AVAILABLE, COUNT, HOST, PADDED, UPDATES)
+FUNCTIONS = (*_MEANINGS, AVAILABLE, COUNT, EVAL, HOST, PADDED, UPDATES)
 
 DOCSTRINGS = {
     DEVICE: "Return CUDA's device, or XLA's on a TPU host or with PJRT_DEVICE set, or else the CPU.",
@@ -28,6 +29,7 @@ DOCSTRINGS = {
     AVAILABLE: "Return `torch.accelerator.is_available()`, or True for XLA, which it does not know.",
     COUNT: "Return `torch.cuda.device_count()`, or 1 for XLA: a process has one device there.",
     BOUNDARY: "End the step: XLA runs what it has traced. Elsewhere nothing happens.",
+    EVAL: "Put a module into evaluation mode, and give its BatchNorm layers a gradient on XLA.",
     HOST: "Run a function on the host where it is given XLA tensors, and return its results to the device.",
     PADDED: "Run an RNN on a padded batch as on its packed sequences, which XLA does not have.",
     SEED: "Seed XLA's generator, which `torch.manual_seed` leaves alone.",

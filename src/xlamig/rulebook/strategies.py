@@ -163,7 +163,9 @@ STRATEGIES: Mapping[str, StrategyInfo] = MappingProxyType(
         ),
         "tested-move": StrategyInfo("moves to the tested device where that is not CUDA"),
         "use-helper": StrategyInfo(
-            "calls {function} of the helper instead", {"function": _TEXT}, (("function",),)
+            "calls {function} of the helper instead",
+            {"function": _TEXT, "receiver": _FLAG},
+            (("function",),),
         ),
         "wrap-callee": StrategyInfo(
             "passes what is called through `{function}` of the helper", {"function": _TEXT}, (("function",),)

@@ -12,7 +12,8 @@ from xlamig.fix.strategies.index_select import is_plain
 
 
 def use_helper(fact: Fact, options: Options, context: FixContext) -> Draft | None:
-    """Option `function`: which one. What the call is given it is given too, names and constants alone."""
+    """Option `function`: which one. What the call is given it is given too, names and constants alone; with
+    `receiver`, the object of a method instead."""
     if not isinstance(fact, ApiUse) or fact.via != "call" or not fact.complete:
         return None
     decline_unreached(fact)
@@ -20,8 +21,14 @@ def use_helper(fact: Fact, options: Options, context: FixContext) -> Draft | Non
     if not all(isinstance(node, ir.Const) or is_plain(node) for node in given):
         return None
     callee = fact.parts["callee"]
+    receiver = fact.parts.get("receiver") if options.get("receiver") else None
+    if options.get("receiver") and (receiver is None or given):
+        return None
     function = helper_function(context, str(options["function"]), callee)
     if function is None:
         return None
-    edits = (*function.edits, context.edit(*callee, function.name))
+    span, text = callee, function.name
+    if receiver is not None:
+        span, text = fact.parts["call"], f"{function.name}({context.text(receiver)})"
+    edits = (*function.edits, context.edit(*span, text))
     return Draft(f"Use `{function.name}`, which knows XLA", edits, function.creates)

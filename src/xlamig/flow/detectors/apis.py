@@ -13,7 +13,7 @@ from xlamig.facts import ApiUse, Argument, Span, Value, Why
 from xlamig.findings import Confidence
 from xlamig.flow.detectors.before_launch import before_launch
 from xlamig.flow.detectors.chosen_classes import chosen
-from xlamig.flow.detectors.frozen_norms import frozen_norm
+from xlamig.flow.detectors.eval_gradients import in_evaluation_mode
 from xlamig.flow.detectors.in_scope import device_in_scope
 from xlamig.flow.detectors.module_calls import called_with
 from xlamig.flow.detectors.proofs import (
@@ -90,7 +90,7 @@ class Apis:
             **on_all_ranks(name, node, place, self.analysis),
             **use_of_sum(name, node, place, self.analysis),
             **of_sequences(name, node, place, self.analysis),
-            **frozen_norm(name, node, place, self.analysis),
+            **in_evaluation_mode(name, node, place, self.analysis),
             **called_with(name, node, place, self.analysis),
             **uses_of_result(name, node, place, self.analysis),
             **resizes_table(name, node, place, self.analysis),

@@ -340,3 +340,29 @@ class Other(torch.nn.Module):
 def test_a_bidirectional_module_needs_its_own_pass_backwards(given: str, other: str, both: bool) -> None:
     (finding,) = found(ENCODER.replace("GIVEN", given).replace("OTHER", other), select=["XLA307"])
     assert (finding.help or "").startswith("Run one RNN for each direction") is both
+
+
+ELEMENTS = """import torch_xla
+def top_k(output, target):
+    best = output.topk(3, dim=1)[1]
+    total, kept = 0, []
+    for i in range(3):
+        {line}
+    return total, kept
+def evaluate(model, loader):
+    for x, y in loader:
+        top_k(model(x.to(torch_xla.device())), y.to(torch_xla.device()))
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "help_"),
+    [
+        ("total += torch.sum(best[:, i] == target).item()", "Add up tensors on the device"),
+        ("kept.append((best[:, i] == target).sum().item())", "Copy `best`, and other device tensors"),
+        ("kept.append(best[0, i].item())", "Copy `best` to the host once"),
+    ],
+)
+def test_a_read_of_elements_says_what_to_copy(line: str, help_: str) -> None:
+    (finding,) = found(ELEMENTS.format(line=line), select=["XLA101"])
+    assert (finding.help or "").startswith(help_)

@@ -179,6 +179,14 @@ def test_reports_a_program_that_chooses_none(more: str) -> None:
             LOOP + "    np.save('a.npy', loss.detach().numpy())\n",
             f"{MOVED}\nnp.save('a.npy', loss.detach().cpu().numpy())",
         ),
+        (  # the whole sum
+            LOOP + "    np.save('a.npy', (model(x) - y).detach().numpy() * (x - y).numpy())\n",
+            f"{MOVED}\nnp.save('a.npy', (model(x) - y).detach().cpu().numpy() * (x - y).cpu().numpy())",
+        ),
+        (  # an array beside a tensor of the device, which raises there
+            LOOP + "    z = x * (y - 1).numpy()\n    z = z + x.numpy() - 2\n    n = y.numpy() * 2\n",
+            f"{MOVED}\nz = x * (y - 1).detach()\nz = z + x.detach() - 2\nn = y.cpu().numpy() * 2",
+        ),
         (  # under a name that NumPy takes over
             LOOP + "    x = x.numpy()\n    x = np.argmax(x)\n    np.save('a.npy', x)\n",
             f"{MOVED}\nx = x.cpu().numpy()",

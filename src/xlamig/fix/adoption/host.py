@@ -32,9 +32,9 @@ class HostUses:
             if not isinstance(node, ir.Call) or self.tensors.loads(node):
                 continue
             match node:
-                case ir.Call(func=ir.Attribute(value=value, attr="numpy"), args=()) if not _is_cpu(value):
-                    if self._may_be_tensor(value):
-                        yield self.context.edit(value.end, value.end, ".cpu()")
+                case ir.Call(func=ir.Attribute(value=value, attr="numpy") as method, args=()):
+                    if not _is_cpu(value) and self._may_be_tensor(value):
+                        yield self._as_array(node, method)
                 case ir.Call() if self.calls.kind(node) == "foreign":
                     for arg in node.args:
                         if not arg.star and self.known.is_always_tensor(arg.value):
@@ -44,6 +44,16 @@ class HostUses:
                     args=(ir.Arg(keyword=None, value=ir.Attribute() as type_),),
                 ):
                     yield from self._type(type_)
+
+    def _as_array(self, node: ir.Call, method: ir.Attribute) -> Edit:
+        """Copy to the host above `.numpy()`. A tensor of the device takes no array as the other operand: an
+        operand stays a tensor, which has the same values and no gradient either."""
+        match next(self.tree.above(node), None):
+            case ir.Binary(left=left, right=right):
+                if self.known.is_always_tensor(right if node is left else left):
+                    return self.context.edit(method.attr_start, method.end, "detach")
+        dot = self.context.source.text.rindex(".", method.value.end, method.attr_start)
+        return self.context.edit(dot, dot, ".cpu()")  # behind the parentheses of a sum
 
     def _may_be_tensor(self, value: ir.Expr) -> bool:
         return self.calls.kind(value) != "foreign" and not self._stays_on_host(value)

@@ -33,7 +33,7 @@ class StepBoundary(Fact):
     update: str = ""  # the source text of the optimizer's step, where it stands in the loop itself
     cut: str = ""  # a device tensor that the iterations index by a Python number, a different one each
     state: str = ""  # what the model gives and gets back in the next iteration, where no read is of it
-    grows: str = ""  # beside a `state`, what the iterations join more to
+    grows: str = ""  # beside a `state` or without a boundary, what the iterations join more to
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -61,6 +61,7 @@ def record_boundary(m: State, loop: Loop, effects: Effects, iterable: AbstractVa
     if m.callers_known or iterable.kind in ("loader", "dataset") or Effect.BATCH in must:
         m.prove(header, inference=True)
     ends = loop.kind == "training" and boundary in ("none", "read")
+    joins = state or (boundary == "none" and loop.kind in ("decoding", "evaluation"))
     at = loop.update if ends and loop.update is not None else header
     above = [] if loop.update is None else [*ir.path_down(loop.node, loop.update)]
     inside = bool(above) and any(child is loop.update for child in ir.children(above[-1]))
@@ -78,7 +79,7 @@ def record_boundary(m: State, loop: Loop, effects: Effects, iterable: AbstractVa
         update=short(m.source(loop.update)) if inside and loop.update is not None else "",
         cut=_cut_by_numbers(m, loop),
         state=state,
-        grows=_joined(loop) if state else "",
+        grows=_joined(loop) if joins else "",
         parts={"body": (node.body[0].start, node.body[-1].end)},
     )
 

@@ -39,3 +39,69 @@ def evaluate(model, loader, out, stats, file):
 def test_texts_that_a_program_keeps_are_no_log(line: str, help_: str) -> None:
     (finding,) = found(SCORES.format(line=line), "XLA104")
     assert (finding.help or "").startswith(help_)
+
+
+SAMPLER = """import torch
+@torch.no_grad()
+def sample(model, x, alphas, n):
+    model.to("xla"); x = x.to("xla"); alphas = alphas.to("xla")
+    for i in range(n):
+        e = model(x)
+        {line}
+        x = x * a
+        print(x.sum().item())
+    return x
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "codes", "help_"),
+    [
+        ("a = torch.full((4, 1), alphas[i], device=x.device)", ["XLA109"], "Expand the element"),
+        ("a = torch.full((4, 1), fill_value=alphas[i])", ["XLA109"], "Expand the element"),
+        ("a = torch.full((4,), e.sum().item())", ["XLA101"], "Expand the element"),
+        ("a = torch.full_like(x, float(e.max()))", ["XLA101"], "Expand the element"),
+        ("a = torch.full((int(e.max()),), 3)", ["XLA101"], "Use the largest size"),
+        ("a = torch.full((e.argmax(),), 3, device=x.device)", ["XLA109"], "Compute with the tensor"),
+        ("a = alphas[i].expand(4, 1)", ["XLA301"], "Keep the position on the device"),
+        ("a = torch.full((4,), i / n, device=x.device) * alphas[i]", ["XLA301"], "Keep the position"),
+        ("a = alphas.index_select(0, i * torch.ones(1, device=x.device).long()).expand(4, 1)", [], ""),
+    ],
+)
+def test_what_fills_a_tensor_is_expanded(line: str, codes: list[str], help_: str) -> None:
+    text = SAMPLER.format(line=line)
+    options = engine.Options(
+        {"select": ["XLA101", "XLA109", "XLA301"]}, isolated=True, stdin=("run.py", text.encode())
+    )
+    findings = [f for f in engine.check([Path("run.py")], options).findings if "x.sum()" not in f.message]
+    assert [finding.code for finding in findings] == codes
+    assert all((finding.help or "").startswith(help_) for finding in findings)
+
+
+LOSSES = """import torch
+def train(model, loader, optimizer, extra=False):
+    model.to("xla")
+    for x in loader:
+        more = torch.tensor({number}, device="xla")
+        if extra:
+            more = model(x.to("xla")).mean()
+        loss = model(x.to("xla")).sum() + more
+        loss.backward()
+        optimizer.step()
+        print(more.item())
+"""
+
+
+@pytest.mark.parametrize(
+    ("number", "help_"),
+    [
+        ("0.0", "Log every few steps"),
+        ("0", "Log every few steps"),
+        ("2.5", "Take `more` from the CPU's copy"),
+        ("[0.0, 1.0]", "Compute this from the Python numbers"),
+    ],
+)
+def test_a_zero_stands_for_what_an_option_computes(number: str, help_: str) -> None:
+    text = f"{LOSSES.format(number=number)}train(model, loader, optimizer)\n"
+    (finding,) = found(text, "XLA101")
+    assert (finding.help or "").startswith(help_)

@@ -19,6 +19,7 @@ Consumer = Literal[
     "index",
     "module",
     "size",
+    "fill",
     "iterations",
     "shift",
     "extremum",
@@ -40,7 +41,7 @@ Consumer = Literal[
 ]
 """The consumer of a value on the host: a check that raises, a log, a list or array, a file, a decoder of
 tokens, the step of an environment, a slice's bound, an index, the choice of a module that is called, a size
-of a tensor, a number of iterations, the distance that `torch.roll` rolls by, Python's `min` or `max`, the
+of a tensor, what fills one (`torch.full`), a number of iterations, the distance that `torch.roll` rolls by, Python's `min` or `max`, the
 lengths of a packed sequence, a library that computes on the host, a remainder (`n % 100`), a test whether a
 mask selects anything, the same where the function returns nothing otherwise, a number that is counted up,
 whether the parameters are updated, how the part of a list is made that belongs to a sample, whether a tensor

@@ -12,6 +12,7 @@ from xlamig import ir
 from xlamig.facts import Consumer
 from xlamig.flow.detectors.branch_uses import LOGS, asks_for_any, branch_of, ends_loop, leaves_out_update
 from xlamig.flow.model.scopes import path_of
+from xlamig.knowledge import signatures
 from xlamig.knowledge import values as table
 
 CONTAINERS = re.compile(
@@ -32,7 +33,8 @@ _OF_SIZES = re.compile(
     r"|view|reshape|expand|repeat|tile|topk|pad|split|unflatten)$"
 )
 _PASSES_ON = re.compile(rf"^(?:{'|'.join(dir(builtins))})$|^(?:torch|numpy|np|math)\.")
-_NO_SIZES = ("value", "fill_value", "dtype", "device")
+_FILLS = "fill_value"  # a parameter
+_NO_SIZES = ("value", _FILLS, "dtype", "device")
 _SIZE = re.compile(r"(?:^|_)(?:size|len|length)$")  # of a parameter
 _ACTION = re.compile(r"^(?:act|actions?)$")  # what an environment's step is given
 _FOLLOWED = 3  # variables, one computed from the other
@@ -239,6 +241,8 @@ def _in_call(call: ir.Call, node: ir.Node, name_of: _NameOf) -> Use:
             return Use(consumer)
     if path == "range":
         return Use("iterations")
+    if _fills(call, name_of(func) or f"Tensor.{path.rpartition('.')[2]}", node):
+        return Use("fill")
     if path.rpartition(".")[2] == "roll" and not name_of(func).startswith("numpy."):
         return Use("shift")
     return Use("size") if _is_size(call, path, node) else Use()
@@ -260,6 +264,13 @@ def _in_comprehension(made: ir.Comprehension, node: ir.Node, name_of: _NameOf) -
                 if use.consumer:
                     return use
     return Use()
+
+
+def _fills(call: ir.Call, name: str, node: ir.Node) -> bool:
+    """Return whether the argument that holds the node is what a call fills a tensor with."""
+    names = known.positional if (known := signatures.signature(name)) is not None else ()
+    named = ((arg.keyword or "".join(names[i : i + 1]), arg) for i, arg in enumerate(call.args))
+    return any(parameter == _FILLS and ir.encloses(arg, node) for parameter, arg in named)
 
 
 def _is_size(call: ir.Call, path: str, node: ir.Node) -> bool:

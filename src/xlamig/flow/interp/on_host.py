@@ -98,7 +98,10 @@ def written(m: State, path: str, base: AbstractValue, given: Iterable[AbstractVa
 
 
 def made_of(data: AbstractValue) -> Any:  # Any: a constant of the program
-    """Return what is known of a tensor of the device that is made of `data`."""
+    """Return what is known of a tensor of the device that is made of `data`: nothing for a zero, which
+    stands for what is computed under an option."""
+    if data.kind == "number" and data.const == 0:
+        return MISSING
     return OF_NUMBERS if data.kind == "sequence" and _holds_numbers(data) else ON_HOST
 
 

@@ -366,3 +366,27 @@ def evaluate(model, loader):
 def test_a_read_of_elements_says_what_to_copy(line: str, help_: str) -> None:
     (finding,) = found(ELEMENTS.format(line=line), select=["XLA101"])
     assert (finding.help or "").startswith(help_)
+
+
+ACTORS = """import torch.multiprocessing as mp
+from torch import nn, optim
+def train(model, data):
+    optimizer = optim.SGD(model.parameters(), lr=0.1)
+    for x in data:
+        optimizer.zero_grad()
+        model(x).sum().backward()
+        optimizer.step()
+if __name__ == "__main__":
+    model = nn.Linear(4, 2)
+    {line}
+    train(model, [torch.ones(2, 4)])
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "severity"), [("model.share_memory()", "info"), ("model.share_memory_count = 1", "warning")]
+)
+def test_a_model_that_processes_share_stays_on_the_cpu(line: str, severity: str) -> None:
+    (finding,) = found(ACTORS.format(line=line), select=["XLA017"])
+    assert finding.severity == severity
+    assert (finding.help or "").startswith("Leave the processes") == (severity == "info")

@@ -53,8 +53,8 @@ class DeviceChoice(Fact):
     other branch; "test": where a tensor or device is on CUDA, or not on the CPU (`device` is "cpu"), real
     work is done, and `fallback` elsewhere; "accelerator": torch.accelerator or get_device_module picks;
     "flag": a name keeps whether CUDA is there, and decides several placements; "none": a program that
-    trains chooses no device, which is where its first optimizer is built; "dtype": every device but the
-    CPU (`device`) gets float16, `spelled`.
+    trains chooses no device, which is where its first optimizer is built (`form` "shared": its processes
+    share a module's memory); "dtype": every device but the CPU (`device`) gets float16, `spelled`.
     """
 
     kind: ClassVar[str] = "device-choice"

@@ -42,7 +42,8 @@ class NoDevice:
         helper = names.interest.helper
         if "test-code" in place.context or names.project.chooses_device(names.module, helper):
             return
-        yield DeviceChoice(**place.fields(node), via="none", device="", fallback="cpu")
+        form = "shared" if self._shares_memory() else ""
+        yield DeviceChoice(**place.fields(node), via="none", device="", fallback="cpu", form=form)
 
     def on_cpu(self, trains: bool) -> Iterator[DeviceChoice]:
         """Yield the choice of nothing but the CPU, `device = "cpu"`, in each function that trains there."""
@@ -95,6 +96,12 @@ class NoDevice:
             for node, place in self.optimizers
             if place.scope.node is not None and place.scope.node.start in starts
         ]
+
+    def _shares_memory(self) -> bool:
+        """Return whether the file puts a model into memory that several processes share."""
+        methods = values.names("program", "shared-memory")
+        calls = (n for n in ir.walk(self.analysis.module) if isinstance(n, ir.Call))
+        return any(isinstance(call.func, ir.Attribute) and call.func.attr in methods for call in calls)
 
     def _runs_itself(self) -> bool:
         if not self.optimizers:

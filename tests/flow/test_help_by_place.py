@@ -390,3 +390,13 @@ def test_a_model_that_processes_share_stays_on_the_cpu(line: str, severity: str)
     (finding,) = found(ACTORS.format(line=line), select=["XLA017"])
     assert finding.severity == severity
     assert (finding.help or "").startswith("Leave the processes") == (severity == "info")
+
+
+@pytest.mark.parametrize(
+    ("after", "is_whole"), [("model.eval()", True), ("net.load_state_dict(model)", False)]
+)
+def test_a_whole_module_needs_weights_only_as_well(after: str, is_whole: bool) -> None:
+    (finding,) = found(
+        f"with open(name, 'rb') as f:\n    model = torch.load(f)\n{after}\n", select=["XLA907"]
+    )
+    assert ("`weights_only=False`" in (finding.help or "")) == is_whole

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from xlamig import ir
-from xlamig.fix.context import Options
+from xlamig.findings import Edit
+from xlamig.fix.context import FixContext, Options
 from xlamig.fix.names import last_name
 from xlamig.fix.scopes import dotted_name, path_to, sole_use
+
+_KEPT = {"beta", "delta"}  # settings of a loss of differences
 
 
 def call_with(path: Sequence[ir.Node], owner: ir.Node, module: ir.Module) -> ir.Call | None:
@@ -45,3 +48,30 @@ def _made_by(func: ir.Expr, module: ir.Module) -> Iterator[ir.Call]:
             case ir.Assign(targets=targets, value=ir.Call() as made):
                 if any(dotted_name(target) == name for target in targets):
                     yield made
+
+
+def reduction_of(call: ir.Call, options: Options, module: ir.Module) -> str | None:
+    """Return "mean" or "sum"; None for other losses, and for those whose settings are not known."""
+    given = settings_of(call, options, module)
+    if given is None:
+        return None
+    reduced = "mean"
+    for arg in given:
+        match arg:
+            case ir.Arg(keyword="reduction", value=ir.Const(value="mean" | "sum" as kind)):
+                reduced = str(kind)
+            case ir.Arg(keyword="size_average", value=ir.Const(value=bool(mean))):
+                reduced = "mean" if mean else "sum"
+            case ir.Arg(keyword=name) if name not in _KEPT:
+                return None
+    return reduced
+
+
+def mean_over_selected(call: ir.Call, mask: str, context: FixContext) -> list[Edit]:
+    """Return the edits that turn the mean over all elements into that over the selected ones, which are zero
+    elsewhere: `mask` is written twice."""
+    factor = f" * ({mask}.numel() / {mask}.sum())"
+    match path_to(context.module, call.start, call.end)[-2:]:
+        case [ir.Assign() | ir.AugAssign() | ir.Return() | ir.Arg() | ir.Binary(op="+" | "-" | "*"), _]:
+            return [context.edit(call.end, call.end, factor)]
+    return [context.edit(call.start, call.start, "("), context.edit(call.end, call.end, f"{factor})")]

@@ -94,6 +94,11 @@ STRATEGIES: Mapping[str, StrategyInfo] = MappingProxyType(
             "passes the values to the logger as arguments, which formats them if needed"
         ),
         "masked-count": StrategyInfo("counts all elements, with a spare index outside of the mask"),
+        "indexed-error": StrategyInfo(
+            "compares all elements, and copies the mask to the device instead of its indices",
+            {"functions": _LIST, "modules": _LIST, "outside": _LIST, "finders": _LIST},
+            (("functions", "modules"), ("outside",), ("finders",)),
+        ),
         "masked-error": StrategyInfo(
             "compares all elements, with zeros outside of the mask on both sides",
             {"functions": _LIST, "modules": _LIST},

@@ -33,6 +33,7 @@ from xlamig.fix.strategies.flag_first import flag_first
 from xlamig.fix.strategies.hard_mean import hard_mean
 from xlamig.fix.strategies.in_place import device_of_tensor
 from xlamig.fix.strategies.index_select import index_select
+from xlamig.fix.strategies.indexed_error import indexed_error
 from xlamig.fix.strategies.later_read import read_after_boundary
 from xlamig.fix.strategies.lazy_log import lazy_log
 from xlamig.fix.strategies.masked_count import masked_count
@@ -102,6 +103,7 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
         "keep-parameters": keep_parameters,
         "lazy-log": lazy_log,
         "masked-count": masked_count,
+        "indexed-error": indexed_error,
         "masked-error": masked_error,
         "masked-fill": masked_fill,
         "masked-loss": masked_loss,

@@ -6,16 +6,13 @@ from collections.abc import Sequence
 
 from xlamig import ir
 from xlamig.facts import DynamicShape, Fact
-from xlamig.findings import Edit
 from xlamig.fix.context import Draft, FixContext, Options
 from xlamig.fix.imports import ensure_module
-from xlamig.fix.loss_calls import call_with, settings_of
+from xlamig.fix.loss_calls import call_with, mean_over_selected, reduction_of
 from xlamig.fix.scopes import function_around, only_value, path_to, reads
 from xlamig.fix.strategies.index_select import is_plain
 from xlamig.fix.strategies.masked_fill import with_dimensions_of
 from xlamig.fix.strategies.masked_sum import selected_by
-
-_KEPT = {"beta", "delta"}  # settings of such a loss
 
 
 def masked_error(fact: Fact, options: Options, context: FixContext) -> Draft | None:
@@ -28,7 +25,7 @@ def masked_error(fact: Fact, options: Options, context: FixContext) -> Draft | N
     call = call_with(path, owner, context.module)
     if call is None or len(call.args) < 2 or any(arg.keyword or arg.star for arg in call.args[:2]):
         return None
-    reduced = _reduction(call, options, context.module)
+    reduced = reduction_of(call, options, context.module)
     selections = [_selection(arg.value, owner) for arg in call.args[:2]]
     torch = ensure_module(context, "torch", fact.span)
     if reduced is None or torch is None or path[-1] not in selections:
@@ -50,7 +47,7 @@ def masked_error(fact: Fact, options: Options, context: FixContext) -> Draft | N
         edits.append(context.edit(one.start, one.end, zeroed))
     if reduced == "mean":
         once = m if is_plain(mask) else f"({m})"
-        edits += _scaled(call, f" * ({once}.numel() / {once}.sum())", context)
+        edits += mean_over_selected(call, once, context)
     return Draft(f"Compare all elements, with zeros outside of `{m}`", tuple(edits))
 
 
@@ -59,23 +56,6 @@ def _selection(value: ir.Expr, owner: ir.Node) -> ir.Expr | None:
     if isinstance(value, ir.Name) and len(reads(owner, value.id)) == 2:
         value = only_value(owner, value.id) or value
     return value if selected_by(value) else None
-
-
-def _reduction(call: ir.Call, options: Options, module: ir.Module) -> str | None:
-    """Return "mean" or "sum"; None for other losses, and for those whose settings are not known."""
-    given = settings_of(call, options, module)
-    if given is None:
-        return None
-    reduced = "mean"
-    for arg in given:
-        match arg:
-            case ir.Arg(keyword="reduction", value=ir.Const(value="mean" | "sum" as kind)):
-                reduced = str(kind)
-            case ir.Arg(keyword="size_average", value=ir.Const(value=bool(mean))):
-                reduced = "mean" if mean else "sum"
-            case ir.Arg(keyword=name) if name not in _KEPT:
-                return None
-    return reduced
 
 
 def _shaped(
@@ -111,10 +91,3 @@ def _is_repeatable(mask: ir.Expr) -> bool:
         case ir.Compare(left=left, comparators=(right,)):
             return is_plain(left) and (is_plain(right) or isinstance(right, ir.Const))
     return is_plain(mask)
-
-
-def _scaled(call: ir.Call, factor: str, context: FixContext) -> list[Edit]:
-    match path_to(context.module, call.start, call.end)[-2:]:
-        case [ir.Assign() | ir.AugAssign() | ir.Return() | ir.Arg() | ir.Binary(op="+" | "-" | "*"), _]:
-            return [context.edit(call.end, call.end, factor)]
-    return [context.edit(call.start, call.start, "("), context.edit(call.end, call.end, f"{factor})")]

@@ -52,11 +52,19 @@ def joined_texts(parts: Sequence[AbstractValue]) -> AbstractValue:
 
 
 def filled_text(text: AbstractValue, blank: str, values: Sequence[AbstractValue]) -> AbstractValue:
-    """Return the text that `"_%s" % name` and `"_{}".format(name)` make."""
+    """Return the text that `"_%s" % name` and `"_{}".format(name)` make; its beginning may name a device."""
     around = text.const.split(blank) if isinstance(text.const, str) else ()
     value = values[0].const if len(values) == 1 else None
-    whole = len(around) == 2 and isinstance(value, str) and not set("%{}").intersection("".join(around))
-    return constant(str(value).join(around)) if whole else TEXT
+    if len(around) == 2 and isinstance(value, str) and not set("%{}").intersection("".join(around)):
+        return constant(value.join(around))
+    beginning = text.const[: _blank(text.const)] if isinstance(text.const, str) else ""
+    first = constant(beginning) if beginning else values[0] if values else TEXT
+    return joined_texts([first, TEXT])
+
+
+def _blank(text: str) -> int:
+    """Return the position of the first `%` or `{` of a text."""
+    return min((at for at in (text.find("%"), text.find("{")) if at >= 0), default=len(text))
 
 
 def methods_by_text(state: State, owner: AbstractValue, name: ir.Expr | None, node: ir.Call) -> AbstractValue:

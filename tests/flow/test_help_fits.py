@@ -105,3 +105,72 @@ def test_a_zero_stands_for_what_an_option_computes(number: str, help_: str) -> N
     text = f"{LOSSES.format(number=number)}train(model, loader, optimizer)\n"
     (finding,) = found(text, "XLA101")
     assert (finding.help or "").startswith(help_)
+
+
+EPISODE = """import random
+import torch
+class World:
+    def act(self, action):
+        {test}
+        return self.place
+def run(world, env, model, optimizer, n):
+    model.to("xla")
+    for _ in range(n):
+        out = model(torch.ones(1, 6).to("xla"))
+        world.act(out.detach().argmax())
+        out.sum().backward()
+        optimizer.step()
+run(World(), env, model, optimizer, 9)
+"""
+ONCE = "Read the number that is compared once"
+
+
+@pytest.mark.parametrize(
+    ("test", "help_"),
+    [
+        ("if action == 1: self.place -= 1", ONCE),
+        ("if action == 1: self.place, self.done = 0, True", "Compute both results"),
+        ("if action == 1: self.place = 0\n        else: self.place = 1; self.done = True", ONCE),
+        ("if action == 1:\n            if random.random() < 0.5: self.place -= 1", ONCE),
+        ("if action == 1: place = 0", "Compute both results"),
+        ("if action == 1: self.place = action * 2", "Compute both results"),
+        ("if action == 1: self.last = self.model(self.place)", "Compute both results"),
+        ("if action == 1: self.hits += 1", "Add the comparison itself"),
+        ("while action > self.place: self.env.step(1)", ONCE),
+        ("while action > self.place: self.place = self.place * 2", "Test every few steps"),
+    ],
+)
+def test_an_environment_of_the_host_needs_one_number(test: str, help_: str) -> None:
+    (finding,) = found(EPISODE.format(test=test), "XLA106")
+    assert (finding.help or "").startswith(help_)
+
+
+SOLVER = """import torch
+class Solver:
+    def advance(self, t, dt, y, model):
+        {check}
+        return t + dt, y + dt * model(y)
+def run(solver, model, n):
+    model.to("xla")
+    t, dt, y = torch.zeros(1, device="xla"), torch.ones(1, device="xla"), torch.ones(3, 6, device="xla")
+    for _ in range(n):
+        t, y = solver.advance(t, dt, y, model)
+        print(y.sum().item())
+run(Solver(), model, 9)
+"""
+
+
+@pytest.mark.parametrize(
+    ("check", "help_"),
+    [
+        ("assert t + dt > t, 'underflow'", "Keep the check"),
+        ("assert t < dt + t", "Keep the check"),
+        ("if not t - dt < t: raise ValueError", "Keep the check"),
+        ("assert t + dt > y.sum()", "Drop the check"),
+        ("assert (y > 0).all(), f'{t + dt} {t}'", "Drop the check"),
+        ("if t > 3: raise ValueError", "Drop the check"),
+    ],
+)
+def test_a_check_of_progress_ends_a_loop(check: str, help_: str) -> None:
+    findings = found(SOLVER.format(check=check), "XLA106")
+    assert [(finding.help or "")[: len(help_)] for finding in findings] == [help_]

@@ -10,6 +10,7 @@ from xlamig.facts.common import Fact
 Consumer = Literal[
     "",
     "raise",
+    "progress",
     "log",
     "container",
     "file",
@@ -36,17 +37,19 @@ Consumer = Literal[
     "loss",
     "branch",
     "stop",
+    "state",
     "return",
     "sum",
 ]
-"""The consumer of a value on the host: a check that raises, a log, a list or array, a file, a decoder of
-tokens, the step of an environment, a slice's bound, an index, the choice of a module that is called, a size
-of a tensor, what fills one (`torch.full`), a number of iterations, the distance that `torch.roll` rolls by, Python's `min` or `max`, the
-lengths of a packed sequence, a library that computes on the host, a remainder (`n % 100`), a test whether a
-mask selects anything, the same where the function returns nothing otherwise, a number that is counted up,
-whether the parameters are updated, how the part of a list is made that belongs to a sample, whether a tensor
-gets another shape, one of several written values, a loss that the backward pass starts from, another branch,
-a loop that ends, the caller, a total that the host adds copies to."""
+"""The consumer of a value on the host: a check that raises, one whether a step still changes a number (`t +
+dt > t`), a log, a list or array, a file, a decoder of tokens, the step of an environment, a slice's bound, an
+index, the choice of a module that is called, a size of a tensor, what fills one (`torch.full`), a number of
+iterations, the distance that `torch.roll` rolls by, Python's `min` or `max`, the lengths of a packed
+sequence, a library that computes on the host, a remainder (`n % 100`), a test whether a mask selects
+anything, the same where the function returns nothing otherwise, a number that is counted up, whether the
+parameters are updated, how the part of a list is made that belongs to a sample, whether a tensor gets another
+shape, one of several written values, a loss that the backward pass starts from, another branch, a loop that
+ends, the state that Python keeps (`self.count -= 1`), the caller, a total that the host adds copies to."""
 
 Cut = Literal["", "start", "end", "window", "write"]
 """How a slice uses a number: as its start, its end or as one of two ends that both vary; or the slice is

@@ -15,17 +15,18 @@ LOGS = re.compile(
     r"^print$|(?:^|\.)(?:log\w*|debug|info|warning|add_(?:scalar|image|histogram|text|metric)s?|set_postfix\w*"
     r"|set_description\w*|write_(?:scalar|image)s?|plot|imshow)$|(?:^|[._])(?:wandb|writer|logger)\."
 )
+STEPS_ENVIRONMENT = re.compile(r"(?:^|\.|_)envs?\.(?:step|reset)$|(?:^|\.)(?:env_step|step_env)$")
 _COUNTS = re.compile(r"^(?:n|num|cnt|count)_|(?:^|_)(?:num|cnt|count)s?$")
 _ANY = frozenset({"any", "all", "sum", "numel", "count_nonzero"})
 _UPDATES = frozenset({"backward", "step"})
 
 
-def branch_of(body: ir.Block, test: ir.Expr) -> Consumer:
+def branch_of(body: ir.Block, test: ir.Expr, orelse: ir.Block = ()) -> Consumer:
     """Return what a test decides on: whether something is raised or logged, a loop ends, the parameters are
-    updated, something is counted, how a sample's part of a list is made, which shape a tensor has, or what is
-    computed."""
+    updated, something is counted, how a sample's part of a list is made, which shape a tensor has, what
+    Python keeps, or what is computed."""
     if ends_program(body):
-        return "raise"
+        return check_of(test)
     if body and isinstance(body[-1], ir.Jump):
         if ends_loop(body):
             return "stop"
@@ -38,11 +39,38 @@ def branch_of(body: ir.Block, test: ir.Expr) -> Consumer:
             return "count"
     if any(_updates(node) for node in _nodes(body)):
         return "update"
+    if (changed := _states((*body, *orelse))) is not None and any(changed):
+        return "state"
     if any(_changes_shape(statement, test) for statement in body):
         return "shape"
     if not asks_for_any(test):
         return "branch"
     return "empty" if body and _returns_nothing(body[-1]) else "any"
+
+
+def check_of(test: ir.Expr) -> Consumer:
+    """Return what a check asks for: whether a step still changes a number, `t + dt > t`, or anything else."""
+    match test:
+        case ir.Unary(operand=operand):
+            return check_of(operand)
+        case ir.Compare(left=left, comparators=(right,)):
+            sides = ((left, right), (right, left))
+            return "progress" if any(_adds_to(whole, part) for whole, part in sides) else "raise"
+    return "raise"
+
+
+def _adds_to(whole: ir.Expr, part: ir.Expr) -> bool:
+    """Return whether an expression is another with something added or subtracted."""
+    match whole:
+        case ir.Binary(op="+" | "-", left=left, right=right):
+            return path_of(part) != "" and path_of(part) in (path_of(left), path_of(right))
+    return False
+
+
+def loop_of(body: ir.Block) -> Consumer:
+    """Return what the test of a `while` decides on: the episode of an environment, or when a loop ends."""
+    calls = (node for node in _nodes(body) if isinstance(node, ir.Call))
+    return "environment" if any(STEPS_ENVIRONMENT.search(path_of(call.func)) for call in calls) else "stop"
 
 
 def ends_loop(body: ir.Block) -> bool:
@@ -57,6 +85,28 @@ def leaves_out_update(statement: ir.Stmt, rest: Sequence[ir.Stmt]) -> bool:
         case ir.If(body=[*_, ir.Jump(kind="continue")]):
             return any(_updates(node) for node in _nodes(rest))
     return False
+
+
+def _states(block: ir.Block) -> list[bool] | None:
+    """Return for each assignment of a block and of the branches in it whether it changes an attribute; None
+    if it does anything but give constants to names and attributes."""
+    found: list[bool] = []
+    for statement in block:
+        match statement:
+            case ir.Assign(targets=(ir.Name() | ir.Attribute() as target,), value=ir.Const()):
+                found.append(isinstance(target, ir.Attribute))
+            case ir.AugAssign(target=ir.Name() | ir.Attribute() as target, value=ir.Const()):
+                found.append(isinstance(target, ir.Attribute))
+            case ir.If(body=body, orelse=orelse):
+                inner = _states((*body, *orelse))
+                if inner is None:
+                    return None
+                found += inner
+            case ir.Jump(kind="pass"):
+                pass
+            case _:
+                return None
+    return found
 
 
 def _returns_nothing(statement: ir.Stmt) -> bool:

@@ -10,7 +10,8 @@ from typing import NamedTuple, cast
 
 from xlamig import ir
 from xlamig.facts import Consumer
-from xlamig.flow.detectors.branch_uses import LOGS, asks_for_any, branch_of, ends_loop, leaves_out_update
+from xlamig.flow.detectors import branch_uses
+from xlamig.flow.detectors.branch_uses import LOGS, asks_for_any, branch_of, leaves_out_update
 from xlamig.flow.model.scopes import path_of
 from xlamig.knowledge import signatures
 from xlamig.knowledge import values as table
@@ -24,7 +25,7 @@ _BY_CALLEE: tuple[tuple[Consumer, re.Pattern[str]], ...] = (
     ("file", re.compile(
         r"(?:^|\.)(?:save\w*|dump|write\w*|imwrite|imsave|to_csv|to_file|tofile|export\w*)$"
     )),
-    ("environment", re.compile(r"(?:^|\.|_)envs?\.(?:step|reset)$|(?:^|\.)(?:env_step|step_env)$")),
+    ("environment", branch_uses.STEPS_ENVIRONMENT),
     ("text", re.compile(r"(?:^|\.)\w*decode\w*$|(?:^|\.)convert_ids_to_tokens$")),
     ("container", CONTAINERS),
 )  # fmt: skip
@@ -93,7 +94,7 @@ def use_of(
             if followed
             else Use()
         )
-        if use.consumer != "raise":
+        if use.consumer not in ("raise", "progress"):
             return use
         check = use
     return check
@@ -165,13 +166,9 @@ def variable_of(statement: ir.Stmt) -> str | None:
 def _is_consumed(node: ir.Node, statement: ir.Stmt, name_of: _NameOf) -> bool:
     """Return whether a function makes something else of the value of `node`: `f(x, n)`, not `round(n)`."""
     calls = (above for above in ir.path_down(statement, node) if isinstance(above, ir.Call))
-    takers = (call.func for call in calls if not ir.encloses(call.func, node) and not _is_text(call.func))
-    return any(not _PASSES_ON.search(name_of(func) or path_of(func)) for func in takers)
-
-
-def _is_text(func: ir.Expr) -> bool:
-    """Return whether a call puts its arguments in a text: `"{}".format(n)`."""
-    return isinstance(func, ir.Attribute) and func.attr == "format"
+    takers = (call.func for call in calls if not ir.encloses(call.func, node))
+    made = (func for func in takers if not (isinstance(func, ir.Attribute) and func.attr == "format"))
+    return any(not _PASSES_ON.search(name_of(func) or path_of(func)) for func in made)
 
 
 def is_assigned(name: ir.Name, statement: ir.Node) -> bool:
@@ -217,14 +214,16 @@ def _in_node(node: ir.Node, top: ir.Node, name_of: _NameOf) -> Use:
                 if isinstance(value, ir.Sequence | ir.Dict) and not bound:
                     return Use("choice")
                 return Use("slice" if bound else "index", path_of(value))
+            case ir.Assert(test=test) if ir.encloses(test, node):
+                return Use(branch_uses.check_of(test))
             case ir.Raise() | ir.Assert():
                 return Use("raise")
             case ir.If(test=test, body=body, orelse=orelse) if ir.encloses(test, node):
-                return Use("stop" if ends_loop(orelse) else branch_of(body, test))
+                return Use("stop" if branch_uses.ends_loop(orelse) else branch_of(body, test, orelse))
             case ir.IfExp(test=test) if ir.encloses(test, node):
                 return Use("any" if asks_for_any(test) else "branch")
-            case ir.While(test=test) if ir.encloses(test, node):
-                return Use("stop")
+            case ir.While(test=test, body=body) if ir.encloses(test, node):
+                return Use(branch_uses.loop_of(body))
             case ir.Return():
                 return Use("return")
     return Use()

@@ -26,11 +26,12 @@ def states_and_reach(
     """Return the states of the options and what nothing runs. What functions assign that nothing mentions
     counts for no option, so the states are found again without it."""
     public = published_files(sources)
-    states = switches_of(sources, asides, answers.switches, cache, public)
+    imported = index.import_depths.keys()
+    states = switches_of(sources, asides, answers.switches, cache, public, imported=imported)
     found = unreached_scopes(sources, index, beside, states, cache)
     idle = found.unmentioned
     if any(_assigns(source, idle.get(source.file.name, ())) for source in sources):
-        states = switches_of(sources, asides, answers.reached_switches, cache, public, idle)
+        states = switches_of(sources, asides, answers.reached_switches, cache, public, idle, imported)
         found = unreached_scopes(sources, index, beside, states, cache)
     return states, found
 

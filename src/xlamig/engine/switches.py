@@ -71,24 +71,25 @@ def switches_of(
     cache: Cache,
     published: Collection[str] = (),
     idle: Mapping[str, Collection[str]] = NONE_IDLE,
+    imported: Collection[str] = (),
 ) -> Mapping[str, State]:
     """Return the states of the options that the files of a run give values to; what tests do is not
     counted, nor what `idle` functions and classes assign, by file. Who is not seen may call the functions of
-    `published` files."""
+    `published` files. Others import the modules `imported`."""
     sources = list(sources)
     own = [source for source in sources if asides.get(source.file.name) != "tests"]
     clues = [source.loaded.clues for source in sources if source.loaded]
     evaluates = any(clue.evaluates for clue in clues) and not any(clue.trains for clue in clues)
     texts = [(source.file.path, _seal(source) or source.source.text) for source in own]
     by_slurm = bool(published) or any("slurm" in clue.habits for clue in clues)
-    question = (evaluates, by_slurm, texts, sorted(published), sorted(idle.items()))
+    question = (evaluates, by_slurm, texts, sorted(published), sorted(idle.items()), sorted(imported))
 
     def find() -> Mapping[str, State]:
         beside = list(texts_beside(own))
         key = digest("switches", question, beside)
         found: Mapping[str, State] | None = cache.get_many([key]).get(key)
         if found is None:
-            found = _find_switches(own, evaluates, by_slurm, beside, published, idle).states()
+            found = _find_switches(own, evaluates, by_slurm, beside, published, idle, imported).states()
             cache.put_many({key: found})
         return found
 
@@ -106,6 +107,7 @@ def _find_switches(
     beside: list[str],
     published: Collection[str],
     idle: Mapping[str, Collection[str]],
+    imported: Collection[str],
 ) -> Switches:
     unread = (s.source.text for s in sources if not _given(s) and s.source.kind != "native")
     texts = [*(_COMMENT.sub("", text) for text in unread), *beside]
@@ -118,7 +120,8 @@ def _find_switches(
             left |= given.assigned_in(scopes)
             reached = given.in_reach(scopes)
             modules.append((source.module, _published(reached) if source.file.name in published else reached))
-    switches = Switches(modules, evaluates, made, left)
+    alone = {module for module, _ in modules}.difference(imported)
+    switches = Switches(modules, evaluates, made, left, alone)
     if variables := [key for key in switches.tested if variable_in(key).startswith(_OF_SLURM)]:
         every = (*(s.source.text for s in sources if not _given(s)), *beside)
         if not by_slurm and not any(map(_SLURM.search, every)):

@@ -54,7 +54,8 @@ class Given(NamedTuple):
     hands to calls, which may be functions; the names of its functions and classes, those at its top and the
     `inner`; and the functions that are `kept` as values or decorated, which may be called unseen, with the
     keys of the entries that they may be called with. `assigned` are the values that functions give to what
-    they assign, by their scope: they count only if the function runs."""
+    they assign, by their scope: they count only if the function runs. `parsed` are the options that its own
+    parser defines."""
 
     values: Mapping[str, Codes]
     calls: Mapping[str, Calls]
@@ -66,6 +67,7 @@ class Given(NamedTuple):
     inner: Codes
     kept: Codes
     assigned: Mapping[str, Mapping[str, Codes]]
+    parsed: Codes
 
     def in_reach(self, idle: Collection[str] = ()) -> Given:
         """Return the same with all values that count; `idle` are the scopes of what nothing runs."""
@@ -109,6 +111,7 @@ class _Collector:
         self.inner: set[str] = set()
         self.kept: set[str] = set()
         self.assigned: dict[str, dict[str, Codes]] = {}
+        self.parsed: set[str] = set()
 
     def collect(self, statement: ir.Stmt) -> Given:
         waiting: list[tuple[ir.Node, Scope]] = [(statement, self.scopes.module)]
@@ -132,6 +135,7 @@ class _Collector:
             frozenset(self.inner),
             frozenset(self.kept),
             self.assigned,
+            frozenset(self.parsed),
         )
 
     def _node(self, node: ir.Node, scope: Scope) -> None:
@@ -259,6 +263,7 @@ class _Collector:
         option = destination(node)
         if not option:
             return
+        self.parsed.add(option)
         given = {arg.keyword: arg.value for arg in node.args if arg.keyword}
         if name.startswith("DEFINE_"):
             default = node.args[1].value if len(node.args) > 1 else given.get("default")

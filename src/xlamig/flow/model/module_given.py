@@ -41,4 +41,5 @@ def given_by(module: ir.Module, scopes: ScopeTable, pieces: Pieces) -> Given:
         frozenset().union(*(part.inner for part in parts)),
         frozenset().union(*(part.kept for part in parts)),
         assigned,
+        frozenset().union(*(part.parsed for part in parts)),
     )

@@ -7,7 +7,8 @@ off, after WITHIN for a part of a string or its parts, in any case: `kind.lower(
 
 The key of a parameter is "function(x", that of an attribute of `self` or of a class ".Class.x", or ".x" if an
 object of any class may be meant, that of a name of the module "=x", and that of an entry or of another
-object's attribute "@x", or "@section.x" for one of an object's part, as `cfg.section.x`.
+object's attribute "@x", or "@section.x" for one of an object's part, as `cfg.section.x`; "@:script.x" is one
+that a script defines by a parser of its own.
 """
 
 from __future__ import annotations

@@ -28,6 +28,7 @@ from xlamig.flow.model.option_codes import (
     opposite,
     owner_of,
 )
+from xlamig.flow.model.own_parsers import is_of_script
 
 _NOTHING: Codes = frozenset()
 _WEAK = frozenset({OFF, CUDA})
@@ -204,7 +205,9 @@ class OptionTable:
 
     def _of_entries(self, key: str, name: str) -> list[str]:
         """Return the keys of the entries that an option may be; one of a section is not one of others, if
-        something gives it a value."""
+        something gives it a value, and one of a script's own parser is none of another script."""
+        if is_of_script(key):
+            return [one for one in self._entries.get(name, []) if one == key or not is_of_script(one)]
         if key[0] == ENTRY and SECTION in key and key in self._values:
             return [ENTRY + name]
         return self._entries.get(name, [])

@@ -21,14 +21,16 @@ from xlamig.flow.model.option_codes import (
     parameter_key,
 )
 from xlamig.flow.model.outcomes import State, States
+from xlamig.flow.model.own_parsers import script_key, with_own_options
 
 _IN = ":"  # between a name and the module that it is of
 
 
-def told_apart(modules: Iterable[tuple[str, Given]]) -> list[Given]:
+def told_apart(modules: Iterable[tuple[str, Given]], alone: Container[str] = ()) -> list[Given]:
     """Return what the modules of a project give, with names of their own for the functions and classes that
     have namesakes in other modules and are no method anywhere. A call that may mean any of them means all;
-    one of a library's function, which an import leads to, means none of them."""
+    one of a library's function, which an import leads to, means none of them. The modules `alone`, which no
+    other imports, have options of their own where their parsers define them."""
     every = list(modules)
     own = frozenset(part for module, _ in every for part in module.split("."))
     count = Counter(name for _, given in every for name in given.own)
@@ -38,7 +40,8 @@ def told_apart(modules: Iterable[tuple[str, Given]]) -> list[Given]:
     for module, given in every:
         for name in shared & given.own:
             homes.setdefault(name, []).append(module)
-    return [_renamed(given, module, homes, own) for module, given in every]
+    scripts = ((module, with_own_options(given, module, alone)) for module, given in every)
+    return [_renamed(given, module, homes, own) for module, given in scripts]
 
 
 class StatesInModule(Mapping[str, State]):
@@ -87,6 +90,7 @@ def _renamed(given: Given, module: str, homes: Mapping[str, list[str]], own: Con
         given.inner,
         given.kept,
         given.assigned,
+        given.parsed,
     )
 
 
@@ -142,7 +146,7 @@ class _Renamed:
             return parameter_key(self.name(key.rpartition(PARAMETER)[0]), name_of(key))
         if owner := owner_of(key):
             return f"{ATTRIBUTE}{self.name(owner)}{SECTION}{name_of(key)}"
-        return key
+        return script_key(self.module, key) if self.shared is None else key
 
     def codes(self, codes: frozenset[str]) -> frozenset[str]:
         return frozenset(map(self._code, codes)) if self.shared is None or self.shared else codes

@@ -26,6 +26,7 @@ from xlamig.flow.model.option_codes import (
 )
 from xlamig.flow.model.option_tables import NameTable, OptionTable
 from xlamig.flow.model.outcomes import NO_STATE, State
+from xlamig.flow.model.own_parsers import is_of_script
 from xlamig.flow.model.same_names import plain, told_apart
 from xlamig.knowledge import values as table
 
@@ -34,7 +35,7 @@ class Switches:
     """The states of the options of a project, from what its modules give, each with its name. A project that
     `never_trains` leaves its modules in the mode for evaluation; settings that are no modules name the
     functions and classes that are `made` of what they say. The keys `left` alone are of what has other values
-    only where nothing runs: nobody chooses between these."""
+    only where nothing runs: nobody chooses between these. No module imports those that are `alone`."""
 
     def __init__(
         self,
@@ -42,8 +43,9 @@ class Switches:
         never_trains: bool = False,
         made: Iterable[str] = (),
         left: Collection[str] = (),
+        alone: Collection[str] = (),
     ) -> None:
-        every = told_apart(modules)
+        every = told_apart(modules, alone)
         self.tested = frozenset[str]().union(*(given.tested for given in every))
         self._set = frozenset(key for given in every for key in given.values)
         self._never_trains = never_trains
@@ -147,7 +149,9 @@ class Switches:
 
     def is_on(self, option: str) -> bool:
         """Return whether the modules turn on the entry of a name, as `action="store_false"` does."""
-        return self._tables[0].given(ENTRY + option) == {ON}
+        named = (key for key in self._set if name_of(key) == option)
+        keys = (key for key in named if key == ENTRY + option or is_of_script(key))
+        return frozenset[str]().union(*map(self._tables[0].given, keys)) == {ON}
 
     def undecided(self) -> Codes:
         """Return the names of the options that tests ask for and no module gives an unknown value, with their

@@ -102,11 +102,15 @@ class Narrowing:
         return on_first_rank(place, self.frequency_guards.of_decorator(decorator))
 
     def rounds(self, node: ir.For, place: CodeContext) -> tuple[Guard, ...]:
-        """A loop over CUDA devices has no round where there are none."""
+        """Return the guards of the iterations of a loop: one over CUDA devices has none without them, nor has
+        `range(n)` where `n` is an option that everything leaves at 0."""
         calls = [n for n in ir.walk(node.iter) if isinstance(n, ir.Call)]
         if any(self.analysis.names.dotted(c.func, place.scope) == "torch.cuda.device_count" for c in calls):
             text = short(self.analysis.source(node.iter))
             return (Guard("cuda", f"for ... in {text}", (node.iter.start, node.iter.end)),)
+        match node.iter:
+            case ir.Call(func=ir.Name(id="range"), args=(ir.Arg(value=count, keyword=None, star=""),)):
+                return self.guards.of_option(count, place.scope)
         return ()
 
 

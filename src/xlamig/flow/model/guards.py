@@ -59,6 +59,12 @@ class Guards:
             known = self._known[key] = tuple(self._guards(test, scope, holds))
         return known
 
+    def of_option(self, node: ir.Expr, scope: Scope) -> tuple[Guard, ...]:
+        """Return the guard of a place that runs only where an option is on; none where it may be on."""
+        kind = self._switched(node, scope, True)
+        text = short(self.text[node.start : node.end])
+        return (Guard(kind, text, (node.start, node.end)),) if kind is not None else ()
+
     def of_decorator(self, node: ir.Expr, scope: Scope) -> tuple[Guard, ...]:
         """`@pytest.mark.skipif(...)`, `@unittest.skipUnless(...)`, `@require_cuda`."""
         called = node.func if isinstance(node, ir.Call) else node

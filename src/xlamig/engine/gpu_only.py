@@ -1,5 +1,5 @@
-"""Find the scripts that serve NVIDIA GPUs alone, beside others that do not: TensorRT runners, Cog's
-containers, diagnoses of a GPU package."""
+"""Find the files that serve NVIDIA GPUs alone, beside others that do not: TensorRT runners, Cog's containers,
+diagnoses of a GPU package, environments with a twin for the CPU."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import cache
 from pathlib import PurePosixPath
 
+from xlamig.engine.gpu_environments import gpu_environments
 from xlamig.engine.source import Source
 from xlamig.findings import ABOUT_THE_RUN, Finding, Reason
 from xlamig.flow import ProjectIndex
@@ -48,6 +49,7 @@ def gpu_only_files(
     found |= _beside_them(found, python, index)
     found |= _parts_of(found, python, index)
     found |= dict.fromkeys(cogs, "this file describes Cog's container for GPUs: it says `gpu: true`")
+    found |= gpu_environments(every)
     others = (s for s in python if s.file.name not in found and "torch" in s.source.text)
     return found if found and any(others) else {}
 

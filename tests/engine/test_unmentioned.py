@@ -177,6 +177,32 @@ def test_a_command_line_may_load_a_class_derived_from_a_librarys(tmp_path: Path)
     assert "task.py" in {Path(f.filename).name for f in found}
 
 
+TRAINER = "import lightning.pytorch as pl\npl.Trainer().fit(load())\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "listed"),
+    [
+        ({"run.py": TRAINER}, False),
+        ({"run.py": TRAINER, "wide.py": "from task import Task\nclass Wide(Task):\n    pass\n"}, False),
+        ({"run.py": TRAINER + "from task import Task\nTask()\n"}, True),
+        ({"run.py": TRAINER, "conf.yaml": "target: task.Task\n"}, True),
+        ({"run.py": TRAINER + "from lightning.pytorch.cli import LightningCLI\nLightningCLI()\n"}, True),
+        (
+            {"run.py": "from jsonargparse import CLI\nfrom lightning.pytorch import Trainer\nCLI(Trainer)\n"},
+            True,
+        ),
+        ({"run.py": TRAINER + "import models\ngetattr(models, name)()\n"}, False),
+        ({"run.py": TRAINER + "import task\ngetattr(task, name)()\n"}, True),
+    ],
+)
+def test_a_trainer_is_given_the_class_of_its_model(
+    tmp_path: Path, files: dict[str, str], listed: bool
+) -> None:
+    found = check(tmp_path, {"task.py": LIGHTNING, **files}).findings
+    assert ("task.py" in {Path(f.filename).name for f in found}) == listed
+
+
 @pytest.mark.parametrize(
     "rest",
     [

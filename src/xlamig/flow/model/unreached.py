@@ -39,6 +39,7 @@ class Reach:
         self._offered = frozenset[str]().union(*given)
         self._ends = tuple(frozenset[str]().union(*(mentions.parts for _, mentions in self._every)))
         self._finds_classes = any(map(_finds_classes, (mentions for _, mentions in self._every)))
+        self._trains_given = _trains_given([mentions for _, mentions in self._every])
         self._bases: dict[str, set[str]] = {}
         for _, mentions in self._every:
             for name, above in mentions.bases:
@@ -161,11 +162,12 @@ class Reach:
 
     def _is_run_by_name(self, one: Defined) -> bool:
         """Return whether who uses a function, method or class has to name it. Torch calls the methods of a
-        class derived from its `Function`, but has to be given the class; other libraries may load a class
-        that only their command line names."""
+        class derived from its `Function`, but has to be given the class, as trainers have; other libraries
+        may load a class that only their command line names."""
         known = table.names("modules", "above")
         if not one.owner and not self._finds_classes:
             known = known | table.names("modules", "given")
+            known |= table.names("modules", "trained") if self._trains_given else frozenset()
         return self._are_own(one.owner or one.name, known, set(), one.name if one.owner else "")
 
     def _are_own(self, owner: str, known: Set[str], seen: set[str], method: str) -> bool:
@@ -210,6 +212,14 @@ def _finds_classes(mentions: Mentions) -> bool:
         if f"{ATTRIBUTE}__subclasses__" in block.names or "__init_subclass__" in block.scope:
             return True
     return any(base.endswith("Meta") and base != "ABCMeta" for _, above in mentions.bases for base in above)
+
+
+def _trains_given(every: Collection[Mentions]) -> bool:
+    """Return whether a program gives trainers its models, and no command line finds them."""
+    names = {_last(name) for mentions in every for block in mentions.blocks for name in block.names}
+    names.update(*(mentions.imported for mentions in every))
+    by_command = table.names("modules", "command-lines")
+    return not names.isdisjoint(table.names("modules", "trainers")) and names.isdisjoint(by_command)
 
 
 def _always_named(mentions: Mentions) -> frozenset[str]:

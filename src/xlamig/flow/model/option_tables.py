@@ -78,12 +78,9 @@ class OptionTable:
         """Return the codes that were noted for a key alone."""
         return frozenset(self._values.get(key, _NOTHING))
 
-    def leave(self, key: str, known: bool) -> None:
-        """Note that a call leaves a parameter at None; that is not `known` of one with a mapping."""
-        if known:
-            self._evident.add(self._key(key))
-        else:
-            self.note(key, ANY)
+    def leave(self, key: str) -> None:
+        """Note that a call leaves a parameter at None."""
+        self._evident.add(self._key(key))
 
     def open(self, key: str) -> None:
         """Note that a call may give a parameter a value of a mapping."""

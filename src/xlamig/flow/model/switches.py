@@ -140,12 +140,12 @@ class Switches:
                 starred = STARRED in calls.keywords
                 if left and starred:
                     one.open(key)
-                if left and starred and not param.default:
-                    one.note(key, (ENTRY + param.name,), evident=False)  # only `**settings` can give it
-                elif left:
+                if left and starred and param.default in ("", NONE):
+                    one.note(key, (ENTRY + param.name,), evident=False)  # `**settings` have to give it
+                if left and (param.default or not starred):
                     one.note(key, default)
-                if NONE in (given | default if left else given):
-                    one.leave(key, known=not starred)
+                if NONE in (given | default if left else given) and not starred:
+                    one.leave(key)
 
     def is_on(self, option: str) -> bool:
         """Return whether the modules turn on the entry of a name, as `action="store_false"` does."""

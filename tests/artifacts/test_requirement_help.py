@@ -43,12 +43,15 @@ def test_drops_the_pin_of_what_nothing_imports() -> None:
     assert finding.effort.level == "trivial" and "Remove the pin" in (finding.help or "")
 
 
-@pytest.mark.parametrize("name", ["nvidia-ml-py3", "pynvml", "ray"])
+@pytest.mark.parametrize("name", ["nvidia-ml-py3", "pynvml", "ray", "torchmetrics", "triton"])
 def test_asks_for_no_change_of_what_nothing_imports(name: str) -> None:
     finding = required(f"{name}==1.0")
     assert finding.no_action and f"`{name}`" in finding.message
 
 
-@pytest.mark.parametrize(("name", "module"), [("nvidia-ml-py3", "pynvml"), ("ray", "ray")])
+@pytest.mark.parametrize(
+    ("name", "module"),
+    [("nvidia-ml-py3", "pynvml"), ("ray", "ray"), ("torchmetrics", "torchmetrics"), ("triton", "triton")],
+)
 def test_asks_for_a_change_of_what_the_program_imports(name: str, module: str) -> None:
     assert not required(f"{name}==1.0", f"import {module}\n{module}.init()\n").no_action

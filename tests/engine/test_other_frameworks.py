@@ -1,35 +1,39 @@
-"""Programs of another framework have nothing to do with XLA through torch."""
+"""Tensors of another framework are none of torch."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
+from small_project import write
 
 from xlamig import engine
 
-HIDES = 'import os\nos.environ["CUDA_VISIBLE_DEVICES"] = ""\n'
+LOSS = """IMPORTS
+
+class Loss(nn.Layer):
+    def forward(self, scores, mask: "Tensor"):
+        picked = scores.masked_select(mask)
+        if picked.sum().item() > 0:
+            return picked.mean()
+        return scores.mean()
+"""
+TOOLS = "import torch\n\ndef ready():\n    return torch.cuda.is_available()\n"
 
 
 @pytest.mark.parametrize(
-    ("files", "count"),
+    ("imports", "told"),
     [
-        ({"train.py": f"{HIDES}import tensorflow as tf\ntf.zeros(3)\n"}, 0),
-        (
-            {
-                "train.py": f"{HIDES}import tensorflow as tf\ntf.zeros(3)\n",
-                "net.py": "from torch import nn\nnn.Linear(2, 2)\n",
-            },
-            1,
-        ),
-        ({"train.py": f"{HIDES}import torch\ntorch.zeros(3)\n"}, 1),
-        ({"train.py": HIDES}, 1),
+        ("import paddle\nfrom paddle import nn", False),
+        ("from tools import ready\nimport paddle.nn as nn  # ported from torch", False),
+        ("def load():\n    import jax\n    return jax\nfrom flax import linen as nn", False),
+        ("import torch\nfrom torch import nn", True),
+        ("import paddle\nimport torch\nfrom torch import nn", True),
+        ("import paddle\nimport torch_xla\nfrom layers import nn", True),
+        ("from tools import ready\nimport paddles.nn as nn", True),
     ],
 )
-def test_a_hidden_gpu_matters_to_programs_that_may_use_torch(
-    tmp_path: Path, files: dict[str, str], count: int
-) -> None:
-    for name, text in files.items():
-        (tmp_path / name).write_text(text)
-    found = engine.check([tmp_path], engine.Options({"select": ["XLA012"]}, isolated=True)).findings
-    assert len(found) == count
+def test_reports_nothing_of_their_tensors(tmp_path: Path, imports: str, told: bool) -> None:
+    write({"loss.py": LOSS.replace("IMPORTS", imports), "tools.py": TOOLS}, tmp_path)
+    options = engine.Options({"select": ["XLA1", "XLA2"]}, jobs=1, cache=False, isolated=True)
+    assert bool(engine.check([tmp_path], options).findings) == told

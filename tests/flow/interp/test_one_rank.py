@@ -188,6 +188,7 @@ def test_lets_one_rank_save_what_was_copied_to_the_host(state: str) -> None:
         f"{LOOP}\n    if 'head' in name: state[name] = value.cpu()",
         "state = model.state_dict()\nfor name in parts:\n    state[name] = state[name].cpu()",
         f"{LOOP}\n    state[name] = value.float()",
+        "state = model.state_dict()\nstate['weight'] = state['weight'].cpu()",
     ],
 )
 def test_reports_state_that_is_saved_from_the_device(state: str) -> None:

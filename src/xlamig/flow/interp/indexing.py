@@ -199,8 +199,8 @@ class Indexing:
         if base.kind == "mapping":
             if isinstance(key, str):
                 self.m.put(f"{name}[{key!r}]", thing)
-                if base.fields is not None:
-                    self.m.put(name, base.replace(fields={**base.fields, key: thing}))
+                if base.fields is not None or base.element is not None:
+                    self.m.put(name, base.replace(fields={**(base.fields or {}), key: thing}))
                     return
             joined = thing if not base.fields and base.element is None else None
             self.m.put(name, AbstractValue("mapping", element=joined or thing, ref=base.ref))

@@ -86,7 +86,14 @@ class OneRank:
             on_host = any(_parts(saved)) and _is_on_host(saved)
             saves_state = any(map(_is_state, _parts(saved)))
             host_data = _is_on_host(saved)
-            self.m.prove(node, on_host=on_host, synced=synced, saves_state=saves_state, host_data=host_data)
+            self.m.prove(
+                node,
+                on_host=on_host,
+                synced=synced,
+                saves_state=saves_state,
+                host_data=host_data,
+                copied=on_host and all(map(_is_copy, _parts(saved))),
+            )
 
     def _write_in_place(self, args: Args) -> None:
         for arg, thing in args.pairs:
@@ -202,6 +209,11 @@ def _is_on_host(saved: AbstractValue, depth: int = 3) -> bool:
 
 def _is_state(part: AbstractValue) -> bool:
     return part.trait is Mark.STATE and part.place != "host"
+
+
+def _is_copy(part: AbstractValue) -> bool:
+    """Return whether a part of what is saved is a tensor, and not the entry of a state itself."""
+    return part.kind == "tensor" and part.trait is not Mark.STATE
 
 
 def _parts(value: AbstractValue, depth: int = 3) -> Iterator[AbstractValue]:

@@ -107,7 +107,8 @@ class Tensors:
             resized = name in table.names("torch", "resizing")
             owner = written(self.m, path, owner, args.all)
             result = result.replace(shape=result.shape if resized else owner.shape)
-            if path and (result.place, result.shape, result.const) != (owner.place, owner.shape, owner.const):
+            same = (result.place, result.shape, result.const) == (owner.place, owner.shape, owner.const)
+            if path and (not same or owner.trait is Mark.SORTED_INDEX):  # that has its own value now
                 self.m.put(path, result)
             return result.replace(source=owner.source)
         return result

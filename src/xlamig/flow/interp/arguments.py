@@ -5,7 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from xlamig import ir
-from xlamig.flow.interp.domain import CERTAIN, DEVICE, LIKELY, AbstractValue, Residence, as_tensor, inside
+from xlamig.flow.interp.domain import (
+    CERTAIN,
+    DEVICE,
+    LIKELY,
+    AbstractValue,
+    Mark,
+    Residence,
+    as_tensor,
+    inside,
+)
 from xlamig.flow.model.scopes import path_of
 from xlamig.knowledge import values as table
 
@@ -85,7 +94,8 @@ def destination(name: str, args: Args) -> AbstractValue | None:
     if given.kind == "api":
         return None  # a dtype
     if given.kind == "tensor":
-        return AbstractValue("device", given.place or "either", sure=given.sure)
+        asked = Mark.ASKED if given.place == "host" else None
+        return AbstractValue("device", given.place or "either", sure=given.sure, trait=asked)
     if given.kind == "device":
         return given
     if given.kind == "text":

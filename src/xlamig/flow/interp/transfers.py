@@ -50,7 +50,8 @@ class Transfers:
         if target.place == "host":
             if target.trait is Mark.ASKED and owner.trait is Mark.MIXED:
                 return owner
-            if sureness(owner):
+            follows = target.trait is Mark.ASKED and owner.place == "either"  # to where another tensor is
+            if sureness(owner) and not follows:
                 assert isinstance(node.func, ir.Attribute)
                 self.reads.host(node, owner, "copy", f"Tensor.{name}", node.func.value)
             sure = max(owner.sure, target.sure)

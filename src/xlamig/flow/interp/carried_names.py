@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from xlamig import ir
 from xlamig.facts import DynamicShape, HostRead
-from xlamig.flow.interp.frames import Function, Loop
+from xlamig.flow.interp.frames import Env, Function, Loop
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.effects import Effect, Effects
 
@@ -73,6 +73,24 @@ def replaced(node: ir.For | ir.While) -> frozenset[str]:
     return frozenset(assigned | _targets(node)) - _carried(node)
 
 
+def changed_tensors(node: ir.For | ir.While, before: Env, after: Env) -> frozenset[str]:
+    """Return the names from before a loop under which an iteration leaves another tensor for the next one. A
+    value that no statement assigns and that looks the same is not another: the branches of an option took
+    it apart and joined it."""
+    assigned = {name for target, _ in assignments(node.body) for name in names_in(target)} | _targets(node)
+    fresh = replaced(node)
+    return frozenset(
+        name
+        for name, thing in after.items()
+        if (old := before.get(name)) is not None
+        and thing is not old
+        and "tensor" in (thing.kind, old.kind)
+        and thing.kind in ("tensor", "unknown")
+        and name not in fresh
+        and (_first_name(name) in assigned or thing.key() != old.key())
+    )
+
+
 def moves_on(node: ir.For | ir.While, name: str) -> bool:
     """Return whether a loop adds to a number, and indexes something by it: `x[:, offset]; offset += n`."""
     parts = [part for statement in node.body for part in ir.walk(statement)]
@@ -85,6 +103,11 @@ def counts_up(node: ir.For | ir.While, name: str) -> bool:
     """Return whether every iteration adds the same whole number to a name: `n += 1`."""
     steps = [part.value for part in node.body if isinstance(part, ir.AugAssign) and _adds_to(part, name)]
     return any(isinstance(step, ir.Const) and type(step.value) is int for step in steps)
+
+
+def _first_name(path: str) -> str:
+    """Return `x` of `x.state` and `x['h']`."""
+    return path.partition(".")[0].partition("[")[0]
 
 
 def _adds_to(node: ir.Node, name: str) -> bool:

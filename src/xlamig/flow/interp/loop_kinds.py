@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from xlamig import ir
 from xlamig.findings import Frequency
-from xlamig.flow.interp.carried_names import replaced
+from xlamig.flow.interp.carried_names import changed_tensors
 from xlamig.flow.interp.domain import AbstractValue
 from xlamig.flow.interp.events import FREQUENCIES
 from xlamig.flow.interp.frames import STEPS, Env, Loop, LoopKind
@@ -185,16 +185,7 @@ class LoopKinds:
     ) -> LoopKind:
         if iterable.kind in ("loader", "dataset") or Effect.BATCH in effects.must:
             return "evaluation"
-        fresh = replaced(node)
-        fed_back = any(
-            name in before
-            and "tensor" in (thing.kind, before[name].kind)
-            and thing.kind in ("tensor", "unknown")
-            and thing is not before[name]
-            and name not in fresh
-            for name, thing in after.items()
-        )
-        return "decoding" if fed_back else "evaluation"
+        return "decoding" if changed_tensors(node, before, after) else "evaluation"
 
     def _may_sample(self, node: ir.For | ir.While, effects: Effects) -> bool:
         """Return whether a method without gradients calls one part of its module again and again, as the

@@ -64,6 +64,13 @@ def test_a_script_named_like_its_folder_is_the_nearest_module_of_that_name() -> 
     assert uses("from train import sync\nsync()", filename="train/nets.py", project=project) == []
 
 
+@pytest.mark.parametrize("source", ["import nets\nnets.sync()", "from nets import sync\nsync()"])
+def test_a_module_named_like_its_package_imports_the_package(source: str) -> None:
+    project = {"nets/__init__.py": f"{RENAMED}\nfrom nets.nets import *"}
+    assert SYNC in uses(source, filename="nets/nets.py", project=project)
+    assert uses(source, filename="nets/nets.py", project={"nets/__init__.py": "def sync(): pass"}) == []
+
+
 def test_a_module_named_torch_does_not_hide_torch_from_itself() -> None:
     source = "import torch\ntorch.cuda.synchronize()\ndef synchronize(): pass"
     assert uses(source, filename="lib/torch.py") == [SYNC]

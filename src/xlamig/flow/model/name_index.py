@@ -23,7 +23,7 @@ class NameIndex:
 
     def __init__(self, interfaces: Mapping[str, Interface]) -> None:
         self._interfaces = interfaces
-        self._owners: dict[tuple[str, str], tuple[str, str] | None] = {}
+        self._owners: dict[tuple[str, str, str], tuple[str, str] | None] = {}
         self._meanings: dict[tuple[str, str], Export | None] = {}
         self._places: dict[tuple[str, str], tuple[str, str] | None] = {}
         self._inside: dict[str, set[str]] = {}
@@ -70,7 +70,9 @@ class NameIndex:
 
     def _owner(self, dotted: str, origin: str) -> tuple[str, str] | None:
         """The module that holds `dotted` and what is left of the name inside it."""
-        key = (dotted, origin.rpartition(".")[0])
+        folder, _, own = origin.rpartition(".")
+        itself = origin if dotted.partition(".")[0] == own else ""
+        key = (dotted, folder, itself)
         if key not in self._owners:
             self._owners[key] = self._find_owner(*key)
         found = self._owners[key]
@@ -100,16 +102,17 @@ class NameIndex:
             self._added[origin] = tuple(chain.from_iterable(adding))
         return self._added[origin]
 
-    def _find_owner(self, dotted: str, folder: str) -> tuple[str, str] | None:
+    def _find_owner(self, dotted: str, folder: str, itself: str = "") -> tuple[str, str] | None:
         """Return the module nearest to a folder that holds a name; a farther one if more of the name leads to
-        it: `train.nets.net.Net` is in no `train/train.py` that imports `nets`."""
+        it: `train.nets.net.Net` is in no `train/train.py` that imports `nets`. `itself` is the module that
+        imports the name: `train/train.py` that imports `train` means the package."""
         first = dotted.partition(".")[0]
         possible: list[tuple[str, str]] = []
         holding: list[tuple[str, str]] = []
         while True:
             if first in self._inside.get(folder, ()):
                 found = self._longest(f"{folder}.{dotted}" if folder else dotted, folder)
-                if found is not None and self._may_hold(*found):
+                if found is not None and found[0] != itself and self._may_hold(*found):
                     if "." not in found[1]:
                         return found  # all of the name but the last part is the module's
                     holding.append(found)

@@ -31,6 +31,12 @@ def is_replaced(source: str) -> bool:
         "gpus = range(COUNT)\nmodel = DataParallel(model, gpus)\nsize *= max(len(gpus), 1)",
         "gpus = ','.join(str(i) for i in range(COUNT))",
         "size = 8 * max(f(COUNT), 1)",
+        "args.n = COUNT\nsize = 8 * args.n",
+        "args.n = COUNT\nsize = 8 * max(1, args.n)\nfor i in range(args.n): f(i)",
+        "args.n = COUNT\nsize = 8 * max(1, args.n)\nif args.n > 0: model = DataParallel(model)",
+        "args.n = COUNT\nsize = 8 * max(1, args.n)\nif args.n: model.cuda()",
+        "args.n = COUNT\nif args.n > 1: model = DataParallel(model)",
+        "args.n, args.m = COUNT, 2\nsize = 8 * max(1, args.n)",
     ],
 )
 def test_the_number_matters(source: str) -> None:
@@ -45,6 +51,9 @@ def test_the_number_matters(source: str) -> None:
         "def f(size):\n n = COUNT\n return size * max(1, n)",
         "gpus = list(range(COUNT))\nsize *= max(len(gpus), 1)",
         "gpus = range(COUNT)\nargs.gpu = ','.join(str(i) for i in gpus)\nsize = 8 * max(len(gpus), 1)",
+        "n = COUNT\nif n > 1: model = DataParallel(model)\nlogger.info('%s', n)\nsize = 8 * max(n, 1)",
+        "def f(args):\n size = 8 * max(1, args.n)\n if args.n > 1: pass\n"
+        "def main(args):\n if args.cpu:\n  args.n = COUNT\n else:\n  args.n = 1\n log.warning('%s', args.n)",
         "if a: gpus = range(COUNT)\nelse: gpus = [int(i) for i in args.gpu]\nsize = 8 * max(len(gpus), 1)",
     ],
 )

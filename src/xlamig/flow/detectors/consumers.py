@@ -171,8 +171,8 @@ def _is_consumed(node: ir.Node, statement: ir.Stmt, name_of: _NameOf) -> bool:
     return any(not _PASSES_ON.search(name_of(func) or path_of(func)) for func in made)
 
 
-def is_assigned(name: ir.Name, statement: ir.Node) -> bool:
-    """Return whether a name is what a statement assigns to."""
+def is_assigned(name: ir.Expr, statement: ir.Node) -> bool:
+    """Return whether a name or an attribute is what a statement assigns to."""
     return isinstance(statement, ir.Assign) and any(target is name for target in statement.targets)
 
 

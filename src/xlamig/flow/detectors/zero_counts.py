@@ -6,23 +6,36 @@ from collections.abc import Iterable, Mapping
 from typing import Literal
 
 from xlamig import ir
+from xlamig.flow.detectors.branch_uses import LOGS
 from xlamig.flow.detectors.consumers import is_assigned
 from xlamig.flow.model.scopes import path_of
 from xlamig.flow.model.site import Analysis, CodeContext
 from xlamig.knowledge import values as table
 
 _KEEPS = frozenset({"range", "list", "tuple", "len", "sorted"})
+_SEVERAL = frozenset({(">", 1), (">=", 2)})
 _MOST = 2  # variables that are followed
-Use = Literal["factor", "text", "other"]
+Use = Literal["factor", "text", "test", "other"]
+_HARMLESS = frozenset({"factor", "text", "test"})
 
 
 def zero_replaced(name: str, node: ir.Call, place: CodeContext, analysis: Analysis) -> Mapping[str, str]:
     """The proof "zero-replaced": the number, or the list of so many GPUs, is a factor with 1 in the place of
-    0, and at most text otherwise."""
+    0, and otherwise at most text, or tested for more than 1. An attribute is followed through its module."""
     if name not in table.names("cuda-tests", "counts"):
         return {}
     top = place.scope.node or analysis.module
-    return {"zero-replaced": "1"} if _use_of(node, top, _MOST) == "factor" else {}
+    match _parent_of(node, top):
+        case ir.Assign(targets=(ir.Attribute() as target,), value=value) if value is node:
+            use = _use_of_attribute(target, analysis.module)
+        case _:
+            use = _use_of(node, top, _MOST)
+    return {"zero-replaced": "1"} if use == "factor" else {}
+
+
+def _parent_of(node: ir.Node, top: ir.Node) -> ir.Node:
+    """Return what a node stands in directly."""
+    return [top, *ir.path_down(top, node)][-1]
 
 
 def _use_of(node: ir.Node, top: ir.Node, followed: int) -> Use:
@@ -37,6 +50,10 @@ def _use_of(node: ir.Node, top: ir.Node, followed: int) -> Use:
             case ir.Bool(op="or", values=(*_, last)) if last is not inner and _has_one((last,)):
                 return "factor" if i and _multiplies(path[i - 1], above) else "other"
             case ir.Call(func=ir.Attribute(value=ir.Const(value=str()), attr="join")) | ir.FString():
+                return "text"
+            case ir.Compare(left=left, ops=(op,), comparators=(ir.Const(value=number),)) if left is inner:
+                return "test" if (op, number) in _SEVERAL else "other"
+            case ir.Call(func=func) if LOGS.search(path_of(func)):
                 return "text"
             case ir.Call(func=func) if path_of(func) not in _KEEPS:
                 return "other"
@@ -56,12 +73,18 @@ def _use_of_name(name: str, target: ir.Name, top: ir.Node, followed: int) -> Use
         for part in ir.walk(top)
         if isinstance(part, ir.Name) and part.id == name and part.start > target.start
     ]
-    uses = {
-        _use_of(part, top, followed)
-        for part in reads
-        if not is_assigned(part, [*ir.path_down(top, part)][-1])
-    }
-    return "factor" if "factor" in uses and uses <= {"factor", "text"} else "other"
+    return _of_reads(reads, top, followed)
+
+
+def _use_of_attribute(target: ir.Attribute, module: ir.Module) -> Use:
+    """Return what becomes of an attribute, of whatever object, in its module."""
+    every = (part for part in ir.walk(module) if isinstance(part, ir.Attribute))
+    return _of_reads([part for part in every if part.attr == target.attr], module, 0)
+
+
+def _of_reads(reads: Iterable[ir.Expr], top: ir.Node, followed: int) -> Use:
+    uses = {_use_of(part, top, followed) for part in reads if not is_assigned(part, _parent_of(part, top))}
+    return "factor" if "factor" in uses and uses <= _HARMLESS else "other"
 
 
 def _has_one(values: Iterable[ir.Expr]) -> bool:

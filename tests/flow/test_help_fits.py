@@ -174,3 +174,17 @@ run(Solver(), model, 9)
 def test_a_check_of_progress_ends_a_loop(check: str, help_: str) -> None:
     findings = found(SOLVER.format(check=check), "XLA106")
     assert [(finding.help or "")[: len(help_)] for finding in findings] == [help_]
+
+
+@pytest.mark.parametrize(
+    ("line", "help_"),
+    [
+        ("import torch.optim", "Call the module itself, move its inputs"),
+        ("optimizer = torch.optim.SGD(net.parameters(), 0.1)", "Start one process per device"),
+        ("from torch.optim import SGD\nSGD(net.parameters(), 0.1).step()", "Start one process per device"),
+    ],
+)
+def test_an_unused_import_trains_nothing(line: str, help_: str) -> None:
+    text = f"import torch\n{line}\nnet = torch.nn.DataParallel(torch.nn.Linear(2, 2))\nnet.eval()\nnet(x)\n"
+    (finding,) = found(text, "XLA704")
+    assert (finding.help or "").startswith(help_)

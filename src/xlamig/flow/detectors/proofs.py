@@ -16,7 +16,7 @@ from xlamig.knowledge import values as table
 _LOADERS = frozenset({"torch.load"})
 _MASKS = {"torch.nn.TransformerEncoder": "src_key_padding_mask"}
 _EVALUATES = re.compile(r"\.eval\(\)|\b(?:no_grad|inference_mode)\b")
-_TRAINS = re.compile(r"\bbackward\(|optim|\.train\(|\.step\(")
+_TRAINS = re.compile(r"\bbackward\(|\boptim\.\w+\(|[Oo]ptimizer|\.train\(|\.step\(")
 _ANY = frozenset({(">=", 1), (">", 0), ("<", 1), ("==", 0), ("!=", 0)})
 _BATCH_FIRST = 6  # the arguments of TransformerEncoderLayer before it
 _OWN_SCOPE = ir.FunctionDef | ir.ClassDef | ir.Lambda

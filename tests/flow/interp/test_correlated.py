@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.flow.interp.said import in_step
+from tests.flow.interp.said import in_step, said
 
 LEFT = """
 other = time.chosen(batch.name)
@@ -67,3 +67,40 @@ def test_a_choice_of_an_earlier_iteration_is_forgotten() -> None:
         else: n = 0
     """
     assert in_step(body, "host-read")
+
+
+CARRIED = """
+def train(model, optimizer, loader, rows, device, whole, flag):
+    model = model.to("cuda")
+    if whole:
+        rows = rows.numpy()
+    if whole:
+        rows = torch.Tensor(rows).to("cuda")
+    for i in range(1000):
+        START
+        if TEST:
+            x = rows[i]
+            if i % 100 == 0:
+                rows = rows[torch.randperm(5)]
+        else:
+            x = torch.zeros(8).to("cuda")
+        model(x).sum().backward()
+        optimizer.step()
+
+train(nn.Linear(8, 8), torch.optim.SGD([], lr=0.1), [], np.zeros(3), find(), find(), find())
+"""
+
+
+def carried(start: str, test: str) -> list[str]:
+    return said(CARRIED.replace("START", start).replace("TEST", test), "changing-constant")
+
+
+def test_what_a_branch_changes_in_each_iteration_stays_what_its_test_says() -> None:
+    assert carried("pass", "whole")
+
+
+@pytest.mark.parametrize(
+    ("start", "test"), [("whole = flag > i", "whole"), ("pass", "flag"), ("pass", "not whole")]
+)
+def test_another_answer_or_test_leaves_it_open_what_the_value_is(start: str, test: str) -> None:
+    assert not carried(start, test)

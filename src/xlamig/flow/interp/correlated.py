@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from xlamig import ir
-from xlamig.flow.interp.domain import BOOL, FOREIGN, NONE, NUMBER, TEXT, TOP
-from xlamig.flow.interp.frames import Answers, Choice, Env
+from xlamig.flow.interp.domain import BOOL, FOREIGN, NONE, NUMBER, TEXT, TOP, AbstractValue, join_branches
+from xlamig.flow.interp.frames import Answers, Choice, Env, Loop
+from xlamig.flow.interp.setting import Setting
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.scopes import path_of
 
@@ -64,6 +65,27 @@ def recall(state: State, test: ir.Expr, holds: bool) -> None:
         for name, (joined, ways) in choice.left.items():
             if state.env.get(name) is joined:
                 state.put(name, ways[excluded[0]])
+
+
+def carried(state: State, loop: Loop, before: Env, first: Env) -> Setting[dict[int, Choice]]:
+    """Add, while an iteration runs, what a name holds by the answer of a test that the loop leaves alone: the
+    branch of an `if` before the loop left it, or the same branch in the iteration before."""
+    found = dict(state.frame.choices)
+    for choice in state.frame.choices.values():
+        if any(state.env.get(name) is not value for name, value in choice.tested.items()):
+            continue
+        left: dict[str, tuple[AbstractValue, tuple[AbstractValue, AbstractValue]]] = {}
+        for name, (joined, ways) in choice.left.items():
+            if before.get(name) is not joined or name not in state.env:
+                continue
+            for again in loop.choices.values():
+                other, others = again.left.get(name, (None, ways))
+                if again.answers == choice.answers and other is not None and first.get(name) is other:
+                    either = join_branches(ways[0], others[0]), join_branches(ways[1], others[1])
+                    left[name] = state.env[name], either
+        if left:
+            found[loop.node.start] = Choice(choice.answers, choice.tested, left)
+    return Setting(state.frame, "choices", found)
 
 
 def _assigned(state: State, choice: Choice, start: int, test: ir.Expr) -> bool:

@@ -200,6 +200,7 @@ class Loop:
     works_before: int = 0  # device operations before the iteration
     left: list[Env] = field(default_factory=list)
     again: list[Env] = field(default_factory=list)
+    choices: dict[int, Choice] = field(default_factory=dict)  # those of the last iteration
 
     @property
     def id(self) -> int:

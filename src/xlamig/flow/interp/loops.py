@@ -7,6 +7,7 @@ from collections.abc import Callable
 from xlamig import ir
 from xlamig.facts import ChangingPath, DynamicShape, Why
 from xlamig.flow.interp.carried_names import names_in
+from xlamig.flow.interp.correlated import carried
 from xlamig.flow.interp.domain import (
     LIKELY,
     POSSIBLE,
@@ -97,7 +98,7 @@ class Loops:
             if m.frequency == "step" and (loop.kind != "training" or trains(effects)):
                 m.step_loops |= {node.start}
             m.loops.append(loop)
-            with m.branch() as effects:
+            with m.branch() as effects, carried(m, loop, before, first):
                 m.statement = node
                 last = self._iteration(loop, start, inside=True)
                 growing = self.values.growing(heads, last, loop)
@@ -138,6 +139,7 @@ class Loops:
         start(loop)
         with Setting(m.frame, "choices", dict(m.frame.choices)):  # each iteration makes its own
             leaves = m.semantics.block(loop.node.body)
+            loop.choices = m.frame.choices
         m.batches -= m.frame.yields
         m.iteration_sources.pop()
         if not inside:

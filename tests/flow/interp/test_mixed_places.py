@@ -43,8 +43,8 @@ def test_what_was_computed_together_is_not_copied_to_the_other(line: str, told: 
     [
         ("for key in out:; \tstats[key] += out[key].item()", False),
         ("for key in out:; \tif 'loss' in key: stats[key] += out[key].item()", False),
-        ("for i in range(4):; \tstats[i] += out[i].item()", True),
-        ("for i, _ in enumerate(stats):; \tstats[i] += out[i].item()", True),
+        ("for i in range(4):; \tstats[i] = out[i].item()", True),
+        ("for i, _ in enumerate(stats):; \tstats[i] = out[i].item()", True),
     ],
 )
 def test_a_mapping_is_not_copied_as_one_tensor(line: str, copied: bool) -> None:

@@ -361,6 +361,7 @@ def evaluate(model, loader):
         ("total += torch.sum(best[:, i] == target).item()", "Add up tensors on the device"),
         ("kept.append((best[:, i] == target).sum().item())", "Copy `best`, and other device tensors"),
         ("kept.append(best[0, i].item())", "Copy `best` to the host once"),
+        ("total += best[0, i].item()", "Copy `best` to the host once"),
     ],
 )
 def test_a_read_of_elements_says_what_to_copy(line: str, help_: str) -> None:

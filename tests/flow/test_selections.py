@@ -170,6 +170,7 @@ def test_an_arm_for_xla_leaves_its_mark() -> None:
         "y = x.cuda() if not CUDA else x",
         "t = torch.cuda.FloatTensor if CUDA else torch.DoubleTensor",
         "if CUDA: torch.set_default_device('cpu')",
+        "if CUDA: x.cuda()\nelse: torch.set_default_tensor_type(T)",
         "if CUDA: f(model)",
         "def f(x):\n x = g(x)\n return h(x)\nif CUDA: y = f(y)",
         "def f(x):\n for i in x: i.cuda()\nif CUDA: f(y)",
@@ -210,6 +211,11 @@ def test_a_move_without_another_arm(source: str, moved: str) -> None:
         ("torch.set_default_tensor_type('torch.cuda.FloatTensor')", "default"),
         ("torch.set_default_dtype(torch.half)\n model.cuda()", "move"),
         ("set_default_device('cuda').cuda()", "move"),
+        (
+            "torch.set_default_tensor_type('torch.cuda.FloatTensor')\nelse: torch.set_default_tensor_type(T)",
+            "default",
+        ),
+        ("if use: torch.set_default_tensor_type('torch.cuda.FloatTensor')\n if not use: print(1)", "default"),
     ],
 )
 def test_tells_a_default_device_from_a_move(block: str, form: str) -> None:

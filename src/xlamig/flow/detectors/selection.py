@@ -190,7 +190,9 @@ class Selections:
         negated = self.tests.is_negated(node.test, place)
         chosen, other = (node.orelse, node.body) if negated else (node.body, node.orelse)
         moved = self.moves.in_block(chosen, place)
-        if moved is not None and all(only_logs(statement, place.scope) for statement in other):
+        resets = moved is not None and self.moves.sets_default(moved, place)
+        kept = (s for s in other if not only_logs(s, place.scope) and not (resets and sets_default_type(s)))
+        if moved is not None and not any(kept):
             yield self._moves(node, moved, place)
         elif mirrored := self._mirrored(node.test, chosen, other, place):
             yield self._moves(node, mirrored, place, "mirrored")

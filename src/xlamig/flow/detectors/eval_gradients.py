@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from xlamig import ir
 from xlamig.flow.detectors.frozen_norms import frozen_norm
 from xlamig.flow.model.scopes import path_of
 from xlamig.flow.model.site import Analysis, CodeContext
+from xlamig.knowledge import values
 
 _METHODS = ("unknown.eval", "Module.eval")
-_WITHOUT = (".detach(", ".data", ".item(", ".cpu(", ".numpy(")
-_UNRECORDED = ("no_grad(", "inference_mode(", "set_grad_enabled(False")
 
 
 def in_evaluation_mode(name: str, node: ir.Call, place: CodeContext, analysis: Analysis) -> Mapping[str, str]:
@@ -35,20 +34,20 @@ def gradient_of_input(name: str, node: ir.Call, place: CodeContext, analysis: An
     nodes = [one for one in ir.walk(root) if one.start > node.end]
     end = min((one.start for one in nodes if _is_method(one, model, "train")), default=root.end)
     nodes = [one for one in nodes if one.end <= end and not ir.in_branches(root, node, one)]
-    inputs = _closure(root, (), set(_leaves(root)), analysis)
+    inputs = _closure(root, (), set(_leaves(root)))
     calls = [
         one
         for one in nodes
         if isinstance(one, ir.Call)
         and path_of(one.func) in (model, f"{model}.forward")
         and any(_holds(arg.value, inputs) for arg in one.args)
-        and not _is_unrecorded(root, one, analysis)
+        and not _is_unrecorded(root, one)
     ]
     if not calls:
         return {}
-    results = _closure(root, calls, set(), analysis)
+    results = _closure(root, calls, set())
     losses = filter(None, map(_differentiated, nodes))
-    found = any(_holds(one, results) or _is_computed(one, calls, analysis) for one in losses)
+    found = any(_holds(one, results) or _is_computed(one, calls) for one in losses)
     return {"input-gradient": model} if found else {}
 
 
@@ -88,7 +87,7 @@ def _requires_gradient(node: ir.Node) -> bool:
     return False
 
 
-def _closure(root: ir.Node, sources: Sequence[ir.Call], names: set[str], analysis: Analysis) -> set[str]:
+def _closure(root: ir.Node, sources: Sequence[ir.Call], names: set[str]) -> set[str]:
     """Return the names that hold what is computed from a source or one of the names, with its gradient."""
     names.discard("")
     assigned = [node for node in ir.walk(root) if isinstance(node, ir.Assign)]
@@ -96,20 +95,22 @@ def _closure(root: ir.Node, sources: Sequence[ir.Call], names: set[str], analysi
     while before < len(names):
         before = len(names)
         for node in assigned:
-            if _is_computed(node.value, sources, analysis) or (
-                _holds(node.value, names) and not _cuts(analysis.text[node.value.start : node.value.end])
+            if _is_computed(node.value, sources) or (
+                _holds(node.value, names) and not _cuts(ir.walk(node.value))
             ):
                 names.update(filter(None, map(path_of, _parts(node.targets))))
     return names
 
 
-def _is_computed(value: ir.Expr, sources: Sequence[ir.Call], analysis: Analysis) -> bool:
+def _is_computed(value: ir.Expr, sources: Sequence[ir.Call]) -> bool:
     inside = (source for source in sources if ir.encloses(value, source))
-    return any(not _cuts(analysis.text[source.end : value.end]) for source in inside)
+    return any(not _cuts(n for n in ir.path_down(value, source) if n is not source) for source in inside)
 
 
-def _cuts(text: str) -> bool:
-    return any(part in text for part in _WITHOUT)
+def _cuts(nodes: Iterable[ir.Node]) -> bool:
+    """Return whether one of the nodes leaves the gradient out: `x.detach()`."""
+    cut = values.names("gradients", "cut")
+    return any(isinstance(node, ir.Attribute) and node.attr in cut for node in nodes)
 
 
 def _parts(targets: tuple[ir.Expr, ...]) -> Iterator[ir.Expr]:
@@ -131,9 +132,21 @@ def _differentiated(node: ir.Node) -> ir.Expr | None:
     return None
 
 
-def _is_unrecorded(root: ir.Node, node: ir.Node, analysis: Analysis) -> bool:
+def _is_unrecorded(root: ir.Node, node: ir.Node) -> bool:
     """Return whether a call stands in a `with torch.no_grad()`."""
-    inner = [above for above in ir.path_down(root, node) if isinstance(above, ir.With)]
-    texts = [analysis.text[item.value.start : item.value.end] for above in inner for item in above.items]
-    grading = [text for text in texts if "grad" in text or "inference_mode" in text]
-    return bool(grading) and any(part in grading[-1] for part in _UNRECORDED)
+    items = (
+        item.value for above in ir.path_down(root, node) if isinstance(above, ir.With) for item in above.items
+    )
+    answers = [answer for item in items if (answer := _records(item)) is not None]
+    return bool(answers) and not answers[-1]  # the innermost decides
+
+
+def _records(manager: ir.Expr) -> bool | None:
+    """Return whether a context manager records gradients; None if it leaves that as it is."""
+    if not isinstance(manager, ir.Call):
+        return None
+    asked = [arg.value.value for arg in manager.args if isinstance(arg.value, ir.Const)]
+    last = path_of(manager.func).rpartition(".")[2]
+    if last in values.names("gradients", "unrecorded"):
+        return asked == [False]
+    return asked != [False] if last in values.names("gradients", "recorded") else None

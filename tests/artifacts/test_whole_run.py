@@ -229,3 +229,17 @@ def test_a_binary_file_of_a_known_name_is_told(project: Path) -> None:
     Path("requirements.txt").write_bytes(b"\x00\x01\xff" * 50)
     (finding,) = [f for f in run().findings if f.filename == "requirements.txt"]
     assert finding.code == "XLA000"
+
+
+@pytest.mark.parametrize("command", ["singularity exec --nv image.sif", "apptainer run --nv image.sif"])
+def test_what_starts_without_a_driver_as_well_is_information(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(
+        {
+            "job.sh": f"export CUDA_VISIBLE_DEVICES=0\n{command} python train.py\n",
+            "train.py": "import torch\n",
+        }
+    )
+    assert {finding.severity for finding in of(run(), "XLA910")} == {"info"}

@@ -27,8 +27,8 @@ _NO_GRADIENTS = re.compile(r"\b(?:no_grad|inference_mode)$")
 def loader_of(m: State, args: Args, node: ir.Call, name: str, divided: bool) -> AbstractValue:
     """Return the value of a `DataLoader`, `divided` among processes, with the proofs "pads-by-batch": the
     collate function pads each batch to its longest sample; "evened": Accelerate prepares the loader;
-    "scored": the function around evaluates a model on its batches; and "single": an option that nothing sets
-    to more than 1 is the batch size."""
+    "scored": the function around evaluates a model on its batches; "single": an option that nothing sets
+    to more than 1 is the batch size; and "first-batch": nothing takes more than the first of its batches."""
     batch = batch_by(m, args, node)
     target = m.statement.targets[0] if isinstance(m.statement, ir.Assign) else None
     path, root = path_of(target) if target is not None else "", m.frame.scope.node
@@ -40,6 +40,7 @@ def loader_of(m: State, args: Args, node: ir.Call, name: str, divided: bool) -> 
         evened=any(_is_prepared(part, path) for part in inside or ir.walk(m.analysis.module) if path),
         scored=_is_scored(inside, path),
         single=_is_single(m, args.node(1, "batch_size")),
+        first_batch=_gives_first_batch(node, m.statement, inside or [*ir.walk(m.analysis.module)]),
     )
     loader = AbstractValue("loader", "host", element=batch)
     return keeping_last(loader, args, Made(node, m.statement, name))
@@ -95,6 +96,28 @@ def _is_single(m: State, size: ir.Expr | None) -> bool:
     if not isinstance(size, ir.Name | ir.Attribute | ir.Subscript):
         return False
     return most_of(codes_of(size, m.frame.scope), m.analysis.values.switches) == 1
+
+
+def _gives_first_batch(loader: ir.Call, statement: ir.Node, around: list[ir.Node]) -> bool:
+    """Return whether every use of a loader is `next(iter(loader))`."""
+    if any(_first_of(node) is loader for node in ir.walk(statement)):
+        return True
+    match statement:
+        case ir.Assign(targets=(ir.Name(id=name) as target,), value=value) if value is loader:
+            uses = [n for n in around if isinstance(n, ir.Name) and n.id == name and n is not target]
+            firsts = {id(_first_of(node)) for node in around}
+            return bool(uses) and all(id(use) in firsts for use in uses)
+    return False
+
+
+def _first_of(node: ir.Node) -> ir.Expr | None:
+    """Return `x` of `next(iter(x))`."""
+    match node:
+        case ir.Call(
+            func=ir.Name(id="next"), args=(ir.Arg(value=ir.Call(func=of, args=(ir.Arg(value=x),))),)
+        ):
+            return x if isinstance(of, ir.Name) and of.id == "iter" else None
+    return None
 
 
 def _is_scored(inside: list[ir.Node], path: str) -> bool:

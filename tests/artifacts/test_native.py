@@ -159,6 +159,49 @@ def test_a_function_of_the_same_name_in_the_file_itself_is_meant() -> None:
     assert index.links("two.cu") == Links()
 
 
+@pytest.mark.parametrize(
+    "definition",
+    [
+        "static void start() { k2<<<1, 1>>>(); }",
+        "inline void start() { k2<<<1, 1>>>(); }",
+        "__device__ float start() { k2<<<1, 1>>>(); }",
+    ],
+)
+def test_what_another_source_keeps_to_itself_is_not_meant(definition: str) -> None:
+    one = scan("void f() { start(); }\n")
+    two = f"__global__ void k2() {{}}\n{definition}\n"
+    binding = scan('PYBIND11_MODULE(x, m) { m.def("f", &f); }\n')
+    files = {"one.cpp": one, "b.cpp": binding}
+    assert NativeIndex({**files, "two.cu": scan(two)}).links("two.cu") == Links()
+    assert NativeIndex({**files, "two.cuh": scan(two)}).operators("two.cuh") == ["f"]
+    plain = scan("__global__ void k2() {}\nvoid start() { k2<<<1, 1>>>(); }\n")
+    assert NativeIndex({**files, "two.cu": plain}).operators("two.cu") == ["f"]
+
+
+def test_a_method_is_not_meant_by_its_name_alone() -> None:
+    one = scan("void f() { start(); }\n")
+    two = scan("__global__ void k2() {}\nstruct Op {\n  void start() { k2<<<1, 1>>>(); }\n};\n")
+    binding = scan('PYBIND11_MODULE(x, m) { m.def("f", &f); }\n')
+    assert NativeIndex({"one.cpp": one, "two.cu": two, "b.cpp": binding}).links("two.cu") == Links()
+
+
+def test_a_word_of_a_comment_calls_nothing() -> None:
+    one = scan("void f() { // first start\n /* then\n start */ }\n")
+    two = scan("__global__ void k2() {}\nvoid start() { k2<<<1, 1>>>(); }\n")
+    binding = scan('PYBIND11_MODULE(x, m) { m.def("f", &f); }\n')
+    assert NativeIndex({"one.cpp": one, "two.cu": two, "b.cpp": binding}).links("two.cu") == Links()
+
+
+def test_the_nearest_of_two_bindings_is_named() -> None:
+    files = {
+        f"{folder}/{name}": scan(text)
+        for folder in "ab"
+        for name, text in (("add.cu", CUDA), ("bind.cpp", BINDING))
+    }
+    (bound,) = NativeIndex(files).links("b/add.cu").operators
+    assert bound.filename == "b/bind.cpp"
+
+
 def told(filename: str, native: Native, text: str = CUDA) -> list[Kernel]:
     return list(native_facts(Page(text, "native"), filename, native, Links()))
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping
+from itertools import takewhile
+from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from xlamig.artifacts.native.summary import Binding, Native
@@ -12,6 +14,7 @@ from xlamig.facts import Span
 
 _COMMON = 6  # a name that more files define is a helper's: it ties nothing together
 _MOST_USERS = 6
+_INCLUDED = (".h", ".hh", ".hpp", ".hxx", ".cuh", ".inl", ".inc")
 
 
 class Bound(NamedTuple):
@@ -38,6 +41,12 @@ class NativeIndex:
     """Over the native sources of a run, and the text of its Python files."""
 
     def __init__(self, files: Mapping[str, Native], python: Collection[tuple[str, str]] = ()) -> None:
+        self._local = {
+            (name, function)
+            for name, file in files.items()
+            if not name.endswith(_INCLUDED)
+            for function in file.local
+        }
         self._defining_files = _defining_files(files)
         self._calls = self._edges(files)
         bound: dict[str, list[Bound]] = defaultdict(list)
@@ -73,7 +82,7 @@ class NativeIndex:
     def links(self, filename: str) -> Links:
         users = self.users(filename)
         return Links(
-            tuple(self._bound[op][0] for op in self.operators(filename)),
+            tuple(_nearest(self._bound[op], filename) for op in self.operators(filename)),
             tuple(users[:_MOST_USERS]),
             max(0, len(users) - _MOST_USERS),
         )
@@ -102,6 +111,7 @@ class NativeIndex:
         places = self._defining_files.get(name, ())
         if filename in places:
             return [(filename, name)]
+        places = [place for place in places if (place, name) not in self._local]
         return [(place, name) for place in places] if len(places) <= _COMMON else []
 
     def _edges(self, files: Mapping[str, Native]) -> dict[Node, set[Node]]:
@@ -126,6 +136,17 @@ class NativeIndex:
                 seen.add(node)
                 pending += self._calls.get(node, ())
         return seen
+
+
+def _nearest(bound: list[Bound], filename: str) -> Bound:
+    """Return the binding of an operator that shares most folders with a file: a project may hold it twice."""
+    folders = PurePosixPath(filename).parts
+
+    def shared(one: Bound) -> int:
+        pairs = zip(PurePosixPath(one.filename).parts, folders, strict=False)
+        return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+
+    return max(bound, key=shared)
 
 
 def _exported_places(files: Mapping[str, Native]) -> dict[str, list[tuple[str, Span]]]:

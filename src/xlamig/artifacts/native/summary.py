@@ -40,7 +40,8 @@ class Binding(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Native:
     """`functions` are the functions defined here, with the identifiers in their bodies; `mentions` are
-    those of macros at the top, which may tie one function to another; `exports` are those of `extern "C"`."""
+    those of macros at the top, which may tie one function to another; `exports` are those of `extern "C"`;
+    `local` are those that no other source can call, unless it includes this one."""
 
     kernels: tuple[Kernel, ...] = ()
     launches: tuple[Launch, ...] = ()
@@ -48,6 +49,7 @@ class Native:
     functions: tuple[tuple[str, frozenset[str]], ...] = ()
     mentions: tuple[frozenset[str], ...] = ()
     exports: tuple[tuple[str, Span], ...] = ()
+    local: frozenset[str] = frozenset()
     device_lines: int = 0
     features: tuple[str, ...] = ()
     includes_cuda: bool = False

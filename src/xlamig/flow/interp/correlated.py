@@ -70,21 +70,27 @@ def recall(state: State, test: ir.Expr, holds: bool) -> None:
 def carried(state: State, loop: Loop, before: Env, first: Env) -> Setting[dict[int, Choice]]:
     """Add, while an iteration runs, what a name holds by the answer of a test that the loop leaves alone: the
     branch of an `if` before the loop left it, or the same branch in the iteration before."""
-    found = dict(state.frame.choices)
-    for choice in state.frame.choices.values():
-        if any(state.env.get(name) is not value for name, value in choice.tested.items()):
-            continue
+    node, choices = loop.node, state.frame.choices
+    inner = {
+        name: choice
+        for start, choice in loop.choices.items()
+        if node.start < start < node.end
+        for name, (joined, _) in choice.left.items()
+        if first.get(name) is joined and name in state.env
+    }
+    if not inner:
+        return Setting(state.frame, "choices", choices)
+    found = dict(choices)
+    for choice in choices.values():
         left: dict[str, tuple[AbstractValue, tuple[AbstractValue, AbstractValue]]] = {}
-        for name, (joined, ways) in choice.left.items():
-            if before.get(name) is not joined or name not in state.env:
-                continue
-            for again in loop.choices.values():
-                other, others = again.left.get(name, (None, ways))
-                if again.answers == choice.answers and other is not None and first.get(name) is other:
-                    either = join_branches(ways[0], others[0]), join_branches(ways[1], others[1])
-                    left[name] = state.env[name], either
-        if left:
-            found[loop.node.start] = Choice(choice.answers, choice.tested, left)
+        for name in inner.keys() & choice.left.keys():
+            (joined, ways), again = choice.left[name], inner[name]
+            if before.get(name) is joined and again.answers == choice.answers:
+                others = again.left[name][1]
+                either = join_branches(ways[0], others[0]), join_branches(ways[1], others[1])
+                left[name] = state.env[name], either
+        if left and all(state.env.get(name) is value for name, value in choice.tested.items()):
+            found[node.start] = Choice(choice.answers, choice.tested, left)
     return Setting(state.frame, "choices", found)
 
 

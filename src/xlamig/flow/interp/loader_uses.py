@@ -33,14 +33,15 @@ def loader_of(m: State, args: Args, node: ir.Call, name: str, divided: bool) -> 
     target = m.statement.targets[0] if isinstance(m.statement, ir.Assign) else None
     path, root = path_of(target) if target is not None else "", m.frame.scope.node
     inside = [*ir.walk(root)] if path and isinstance(root, ir.FunctionDef) else []
+    around = inside or ([*ir.walk(m.analysis.module)] if path else [])
     m.prove(
         node,
         divided=divided,
         pads_by_batch=_pads_by_batch(m, args, batch),
-        evened=any(_is_prepared(part, path) for part in inside or ir.walk(m.analysis.module) if path),
+        evened=any(_is_prepared(part, path) for part in around),
         scored=_is_scored(inside, path),
         single=_is_single(m, args.node(1, "batch_size")),
-        first_batch=_gives_first_batch(node, m.statement, inside or [*ir.walk(m.analysis.module)]),
+        first_batch=_gives_first_batch(node, m.statement, around),
     )
     loader = AbstractValue("loader", "host", element=batch)
     return keeping_last(loader, args, Made(node, m.statement, name))

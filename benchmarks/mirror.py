@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from collections.abc import Sequence
 from fnmatch import fnmatch
@@ -11,6 +12,8 @@ from pathlib import Path
 from xlamig.source.kinds import kind_of
 
 _PAGES = (".json", ".md", ".rst", ".gin", ".ini", ".cfg", ".conf", ".txt")
+_MODULES = (".pyi", ".pyx", ".pxd")  # whose names tell that a module is there
+_LICENCE = re.compile(r"(?:.*/)?(?:licen[cs]e|copying)(?:[.\-_][^/]*)?", re.IGNORECASE)
 
 
 class MissingMirror(Exception):
@@ -37,8 +40,8 @@ def git(directory: Path, *arguments: str) -> str:
 
 
 def check_out(directory: Path, commit: str, folder: Path, patterns: Sequence[str] = ()) -> None:
-    """Write the files of a commit that fit a pattern, or that xlamig reads, into a folder: sources, and the
-    settings and pages that say which options are used."""
+    """Write the files of a commit that fit a pattern, or that xlamig reads, into a folder: sources, the
+    settings and pages that say which options are used, and the licences that tell whose a folder is."""
     names = git(directory, "ls-tree", "-r", "--name-only", "--full-tree", "-z", commit).split("\0")
     wanted = (lambda name: any(fnmatch(name, pattern) for pattern in patterns)) if patterns else _is_read
     folder.mkdir(parents=True, exist_ok=True)
@@ -52,4 +55,6 @@ def check_out(directory: Path, commit: str, folder: Path, patterns: Sequence[str
 
 
 def _is_read(name: str) -> bool:
-    return name.endswith((".py", ".ipynb", *_PAGES)) or kind_of(name) is not None
+    if name.endswith((".py", ".ipynb", *_MODULES, *_PAGES)) or _LICENCE.fullmatch(name):
+        return True
+    return kind_of(name) is not None

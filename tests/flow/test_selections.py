@@ -152,7 +152,7 @@ def test_an_arm_for_xla_leaves_its_mark() -> None:
         "if args.cuda: model.cuda()",
         "if CUDA: print(1)",
         "if CUDA: model.cpu()",
-        "if CUDA: model.to(device)",
+        "if CUDA: model.to(dtype)",
         "if CUDA: model.cuda()\nelse: model.cpu()",
         "if not CUDA: model.cuda()",
         "if CUDA or use_xla: model.cuda()",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from xlamig import ir
 from xlamig.flow.detectors.cuda_tests import CudaTests
 from xlamig.flow.model.local_values import function_behind
+from xlamig.flow.model.scopes import path_of
 from xlamig.flow.model.site import Analysis, CodeContext
 from xlamig.knowledge import values
 
@@ -62,7 +63,20 @@ class CudaMoves:
                 return node
             if node.func.attr == "to" and node.args:
                 text = self.tests.device_text(node.args[0].value, place)
-                if text is not None and text.startswith("cuda"):
+                chosen = text is None and self._is_chosen(node.args[0].value, place)
+                if chosen or (text is not None and text.startswith("cuda")):
                     return node
             node = node.func.value
         return None
+
+    def _is_chosen(self, node: ir.Expr, place: CodeContext) -> bool:
+        """Return whether a name is that of a device, or is set to one that may be CUDA: XLA does not move
+        there under a test for CUDA, whichever device it is."""
+        path, known = path_of(node), self.analysis.values.of(node, place.scope).value
+        if known.kind != "expression" or not path:
+            return known.kind == "device"
+        if values.name_like("device").search(path.rpartition(".")[2]):
+            return True
+        parts = (part for b in place.scope.find(path) if b.value is not None for part in ir.walk(b.value))
+        found = (self.tests.device_text(part, place) for part in parts if isinstance(part, ir.Const))
+        return any(text is not None and text.startswith("cuda") for text in found)

@@ -13,6 +13,7 @@ from xlamig.flow.detectors.event_facts import facts_of_events, without_steps
 from xlamig.flow.detectors.expressions import Expressions, divisor
 from xlamig.flow.detectors.handover import Handovers
 from xlamig.flow.detectors.modes import over
+from xlamig.flow.detectors.moves_after_optimizers import MovesAfterOptimizers
 from xlamig.flow.detectors.narrowing import Narrowing, catches_more, guarded, of_old_api, of_optional_import
 from xlamig.flow.detectors.off_imports import OffImports
 from xlamig.flow.detectors.parts import RawPart, parts_of
@@ -57,6 +58,7 @@ class Walk:
         self.detectors = Expressions(analysis, self.narrowing, scopes.methods, recorder.device_methods)
         self.off_imports = OffImports(module, analysis.text)
         self.loaded_files = LoadedFiles(scopes, analysis, recorder.proofs)
+        self.moves = MovesAfterOptimizers(recorder, analysis.text)
         self._next_block = 0
         # Of each statement around: its block, and the place of what comes next there.
         self._following: list[tuple[ir.Block, int]] = []
@@ -70,18 +72,14 @@ class Walk:
         self.detectors.add(self.detectors.no_device.absence(self.interpretation.trains, self.visit))
         self.detectors.add(self.detectors.no_device.on_cpu(self.interpretation.trains))
         consumed = self.detectors.apis.consumed
-        found = [
-            f
-            for f in self.detectors.facts
-            if not isinstance(f, Launch) or f.via == "choice" or f.span not in consumed
-        ]
-        found = [f for f in found if not self.detectors.devices.is_covered(f)]
+        kept = (f for f in self.detectors.facts if not self.detectors.devices.is_covered(f))
+        found = [f for f in kept if not isinstance(f, Launch) or f.via == "choice" or f.span not in consumed]
         sole = SoleCallers(self.scopes.functions(), self.analysis.text, self.regions.called_elsewhere)
         return [self._placed(fact, sole) for fact in found]
 
     def _placed(self, fact: Fact, sole: SoleCallers) -> Fact:
         """Return a fact with the only callers of its function, and what is proven of a call's operands."""
-        fact = self.call_sites.narrowed(fact, sole)
+        fact = self.moves.told(self.call_sites.narrowed(fact, sole))
         told: Mapping[str, str] | None = None
         if isinstance(fact, Package):
             told = self.off_imports.proof(fact)

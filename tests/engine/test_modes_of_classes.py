@@ -58,7 +58,8 @@ def severities(folder: Path, train: str, option: str, more: dict[str, str]) -> l
         ("layer = Layer(3)", "sample_evenly", {"README.md": "Use `Layer(3, sample_evenly=True)`.\n"}),
         ("layer = Layer(3)", "use_cuda", {}),
         ("layer = Layer(3)", "distributed", {}),
-        ("layer = Layer(3)", "use_amp", {}),
+        ("layer = Layer(3)", "use_amp", {"run.sh": "python train.py --use_amp\n"}),
+        ("layer = Layer(3)", "bf16", {}),
         ("layer = Layer(3)", "training", {}),
         ("layer = Layer(3)", "step", {}),
     ],
@@ -74,6 +75,8 @@ def test_lists_what_users_may_choose(tmp_path: Path, train: str, option: str, mo
         ("layer = Layer(3, False)", "test_mode"),
         ("layer = Layer(3, sample_evenly=False)", "compute_scores"),
         ("layer = Group(3)", "sample_evenly"),
+        ("layer = Layer(3)", "use_amp"),
+        ("layer = Layer(3)", "fp16"),
     ],
 )
 def test_lowers_what_no_call_asks_for(tmp_path: Path, train: str, option: str) -> None:

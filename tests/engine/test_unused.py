@@ -17,6 +17,8 @@ MADE = CUDA.replace("def", "made = torch.ones(2).cuda()\ndef")  # also for who o
 SCRIPT = 'import torch\nfrom net import model\nif __name__ == "__main__":\n    model.f().cuda()\n'
 MMCV = dict.fromkeys(("__init__.py", "cnn/__init__.py", "image/__init__.py", "ops/points.py"), CUDA)
 NET = {"net/__init__.py": "", "net/model.py": CUDA, "net/old.py": MADE}
+BUILD = "setup(url='https://net')\n"
+LIBRARY = {"README.md": "Run `pip install net`.\n"}  # beside a build file
 
 
 def check(root: Path, files: dict[str, str], **settings: Any) -> Report:
@@ -134,8 +136,16 @@ def test_lists_the_findings_in_a_copy_when_asked(here: Path) -> None:
 # ------------------------------------------------------------------ modules that no script imports
 
 
-def test_counts_the_findings_in_a_module_that_no_script_imports(here: Path) -> None:
-    report = check(here, {**NET, "train.py": SCRIPT})
+@pytest.mark.parametrize(
+    "more",
+    [
+        {},
+        {"setup.py": "setup(author='A')\n"},  # it can be installed, and no page says that others do
+        {"setup.py": "setup(author='A')\n", "README.md": "    from net.model import f\n"},
+    ],
+)
+def test_counts_the_findings_in_a_module_that_no_script_imports(here: Path, more: dict[str, str]) -> None:
+    report = check(here, {**NET, "train.py": SCRIPT, **more})
     assert listed(report) == {"net/model.py", "train.py"}
     assert {finding.filename for finding in report.aside} == {"net/old.py"}
 
@@ -143,7 +153,10 @@ def test_counts_the_findings_in_a_module_that_no_script_imports(here: Path) -> N
 @pytest.mark.parametrize(
     "more",
     [
-        {"setup.py": "setup(author='A')\n"},  # others may import any module
+        {"setup.py": "setup(author='A')\n", **LIBRARY},  # others may import any module
+        {"setup.py": "setup(author='A')\n", "README.md": ">>> import net\n"},
+        {"setup.py": "setup(author='A')\n", "docs/conf.py": "project = 'net'\n"},
+        {"setup.py": "setup(author='A')\n", "README.md": "from net.old import f\n"},
         {"train.py": SCRIPT.replace("model\nif", "model, old\nif")},
         {"net/model.py": CUDA + "    from net import old\n"},
         {"config.yaml": "_target_: net.old.f\n"},
@@ -187,9 +200,10 @@ def test_counts_a_module_in_a_folder_that_modules_are_imported_from(
 @pytest.mark.parametrize(
     ("more", "expected"),
     [
-        ({"net/setup.py": "setup(url='https://net')\n"}, False),  # run from the folder above
-        ({"setup.py": "setup(url='https://net')\n", "net/setup.py": "setup(url='https://net')\n"}, True),
-        ({"net/setup.py": "setup(url='https://net')\n", "train.py": SCRIPT.replace("net", "lib.net")}, True),
+        ({"net/setup.py": BUILD, **LIBRARY}, False),  # run from the folder above
+        ({"setup.py": BUILD, "net/setup.py": BUILD, **LIBRARY}, True),
+        ({"setup.py": BUILD, "net/setup.py": BUILD}, False),
+        ({"net/setup.py": BUILD, "train.py": SCRIPT.replace("net", "lib.net"), **LIBRARY}, True),
     ],
 )
 def test_counts_a_module_of_a_package_that_holds_its_own_build_file(
@@ -236,7 +250,7 @@ NO_PROGRAM = "import torch\nfrom net import model\nmodel.f()\n"
             True,
         ),
         ("x = torch.rand(2)\n    print(f(x))\n", {"a.yaml": "target: net.old.f\n"}, True),
-        ("x = torch.rand(2)\n    print(f(x))\n", {"setup.py": "setup(author='A')\n"}, True),
+        ("x = torch.rand(2)\n    print(f(x))\n", {"setup.py": "setup(author='A')\n", **LIBRARY}, True),
         ("x = torch.rand(2)\n    print(f(x))\n", {"train.py": NO_PROGRAM}, True),  # no other script
         ("x = torch.rand(2)\n    print(f(x))\n", {"net/old.sh": "python net/old.py\n"}, True),
     ],
@@ -275,7 +289,7 @@ def test_a_package_that_imports_its_own_modules_by_name_names_no_others(
 
 
 LOST = "from net.parts.lost import Lost\n"
-PARTS = {"net/parts/__init__.py": "", "setup.py": "setup(author='A')\n"}
+PARTS = {"net/parts/__init__.py": "", "setup.py": "setup(author='A')\n", **LIBRARY}
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from xlamig.config.settings import Settings
+from xlamig.engine.installed import is_installed, library_folders
 from xlamig.engine.source import Source
 from xlamig.engine.superseded import superseded_files, superseded_modules
-from xlamig.engine.unused import inner_files, is_installed, published_folders, unused_files
+from xlamig.engine.unused import inner_files, unused_files
 from xlamig.findings import ABOUT_THE_RUN, Aside, Finding
 from xlamig.flow import ProjectIndex
 from xlamig.flow.model.inner import is_inside
@@ -87,8 +88,10 @@ def files_beside(
 def _exporting(sources: Collection[Source], index: ProjectIndex, beside: Collection[str]) -> frozenset[str]:
     """Return the files of scripts that only export a model, and of the modules that they alone import."""
     python = {s.module: s for s in sources if s.source.kind is None and s.file.name not in beside}
-    projects = published_folders(sources)
-    inner = {s.module for s in inner_files(python.values(), index) if not is_installed(s.file.name, projects)}
+    libraries = library_folders(sources)
+    inner = {
+        s.module for s in inner_files(python.values(), index) if not is_installed(s.file.name, libraries)
+    }
     exporters = {m for m in python.keys() - inner if _exports(python[m])}
     ours = index.reached_from(exporters)
     alone = ours - index.reached_from(python.keys() - exporters - (ours & inner))

@@ -9,9 +9,9 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from xlamig.config.disk import ASKED
+from xlamig.engine.installed import BUILDS
 from xlamig.engine.source import Source
 from xlamig.engine.switches import text_of, texts_beside
-from xlamig.engine.unused import BUILDS, is_script
 from xlamig.flow import ProjectIndex
 
 _LICENCE = re.compile(r"(?:licen[cs]e|copying)(?:[.\-_].*)?", re.IGNORECASE)
@@ -48,7 +48,7 @@ def _is_idle(source: Source, by_name: bool) -> bool:
     be imported by names which the program computes."""
     if source.file.path.name in BUILDS:
         return True
-    return source.source.kind is None and (is_script(source) or not by_name)
+    return source.source.kind is None and (source.is_script or not by_name)
 
 
 def _licensed_folders(sources: Collection[Source]) -> Iterator[Path]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from xlamig.engine.cache import Cache
+from xlamig.engine.installed import library_files
 from xlamig.engine.remembered import Answers
 from xlamig.engine.source import Source
 from xlamig.engine.switches import switches_of
 from xlamig.engine.unmentioned import Unreached, unreached_scopes
-from xlamig.engine.unused import published_files
 from xlamig.findings import Aside
 from xlamig.flow import ProjectIndex
 from xlamig.flow.model.outcomes import State
@@ -25,7 +25,7 @@ def states_and_reach(
 ) -> tuple[Mapping[str, State], Unreached]:
     """Return the states of the options and what nothing runs. What functions assign that nothing mentions
     counts for no option, so the states are found again without it."""
-    public = published_files(sources)
+    public = library_files(sources)
     imported = index.import_depths.keys()
     states = switches_of(sources, asides, answers.switches, cache, public, imported=imported)
     found = unreached_scopes(sources, index, beside, states, cache)

@@ -7,11 +7,10 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import NamedTuple
 
 from xlamig.engine.cache import Cache, digest
-from xlamig.engine.imported_by_others import folders_for_others
+from xlamig.engine.installed import is_installed, library_folders
 from xlamig.engine.packed import Packed
 from xlamig.engine.source import Source
 from xlamig.engine.switches import is_tried_out, texts_beside
-from xlamig.engine.unused import is_installed, is_script, published_folders
 from xlamig.flow import ProjectIndex
 from xlamig.flow.model.mentions import Block, Conditions, Mentions
 from xlamig.flow.model.outcomes import State, outcome
@@ -42,26 +41,22 @@ def unreached_scopes(
 ) -> Unreached:
     """Return what nothing runs, for options with the states of `switches`; nothing where no script runs what
     there is. The users of a library may call what is public and set any option: in it only what waits for
-    CUDA is off. Of a package that can be installed and runs its own scripts, others may call what is public,
-    but they leave what an option of its program keeps off."""
+    CUDA is off."""
     every = list(sources)
     python = [s for s in every if s.source.kind is None and s.loaded and s.loaded.interface]
     tried = {s.file.name for s in python if is_tried_out(s.source.text, s.module in index.import_depths)}
-    scripts = (s for s in python if is_script(s) and s.file.name not in {*beside, *tried})
+    scripts = (s for s in python if s.is_script and s.file.name not in {*beside, *tried})
     if not any("torch" in script.source.text for script in scripts):
         return NONE_UNREACHED
     others = [s.source.text for s in every if not (s.loaded and s.loaded.interface)]
     texts = [*others, *texts_beside(every)]
-    projects = published_folders(every)
-    libraries = sorted(folders_for_others(every, projects, texts))
+    libraries = sorted(library_folders(every))
     files = [(source.file.name, source.module, *_seals(source)) for source in python]
     states = sorted(switches.items())
-    key = digest(
-        "unreached", files, texts, sorted(beside), sorted(projects), libraries, states, sorted(tried)
-    )
+    key = digest("unreached", files, texts, sorted(beside), libraries, states, sorted(tried))
     found: Unreached | None = cache.get_many([key]).get(key)
     if found is None:
-        found = _find_unreached(python, index, beside, projects, libraries, switches, texts, tried)
+        found = _find_unreached(python, index, beside, libraries, switches, texts, tried)
         cache.put_many({key: found})
     return found
 
@@ -70,7 +65,6 @@ def _find_unreached(
     python: Collection[Source],
     index: ProjectIndex,
     beside: Collection[str],
-    projects: Collection[str],
     libraries: Collection[str],
     switches: Mapping[str, State],
     texts: Iterable[str],
@@ -78,25 +72,25 @@ def _find_unreached(
 ) -> Unreached:
     roots = {part for source in python for part in source.module.split(".")}
     own = [source for source in python if source.file.name not in beside]
-    installed = {s.file.name for s in own if is_installed(s.file.name, projects)}
-    listed = {source.file.name for source in own} - installed
-    of_libraries = {name for name in installed if is_installed(name, libraries)}
+    of_libraries = {s.file.name for s in own if is_installed(s.file.name, libraries)}
+    listed = {source.file.name for source in own} - of_libraries
     mentions = [(s.file.name, _of_program(_mentions(s).get(), s.file.name in tried)) for s in python]
     modules = {source.file.name: source.module for source in python}
     finds_modules = any(source.loaded.clues.computes_imports for source in python if source.loaded)
     referring = Referring(index, modules, roots.__contains__, finds_modules)
     reach = Reach(mentions, roots.__contains__, referring, _is_off(switches, modules))
-    waits = Reach(mentions if installed else (), roots.__contains__, referring, _is_off({}, modules))
-    if not any(reach.unmentioned(listed, installed)) and not reach.unreached() and not waits.unreached():
+    waits = Reach(mentions if of_libraries else (), roots.__contains__, referring, _is_off({}, modules))
+    if not any(reach.unmentioned(listed, of_libraries)) and not reach.unreached() and not waits.unreached():
         return NONE_UNREACHED
     words = (word for text in texts for word in _WORD.findall(text))
     named = frozenset(words).union(*(one.commented for _, one in mentions))
     unused: dict[str, list[str]] = {}
-    for name, one in reach.unmentioned(listed, installed, named):
+    for name, one in reach.unmentioned(listed, of_libraries, named):
         unused.setdefault(name, []).append(one.scope)
+    idle = [(name, scope) for name, scopes in unused.items() for scope in scopes]
     off: dict[str, list[tuple[str, str]]] = {}
-    for found, files in ((reach, listed | (installed - of_libraries)), (waits, of_libraries)):
-        for (name, scope), why in found.unreached(named).items():
+    for found, files in ((reach, listed), (waits, of_libraries)):
+        for (name, scope), why in found.unreached(named, idle).items():
             if name in files:
                 off.setdefault(name, []).append((scope, why))
     return Unreached(

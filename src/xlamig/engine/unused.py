@@ -5,39 +5,22 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import PurePosixPath
 
 from xlamig.engine.clues import pairs_in
+from xlamig.engine.installed import DOCUMENTATION, is_installed, library_folders, project_folders
 from xlamig.engine.source import Source
-from xlamig.engine.switches import tries_itself_out
+from xlamig.engine.switches import texts_beside, tries_itself_out
 from xlamig.engine.unloadable import unloadable_modules
 from xlamig.fix.folders import LAYOUTS
 from xlamig.flow import ProjectIndex
-from xlamig.flow.model.scripts import MARK
 from xlamig.knowledge import values as table
-
-BUILDS: Mapping[str, re.Pattern[str]] = {
-    "setup.py": re.compile(""),
-    "setup.cfg": re.compile(r"^\[(?:metadata|options)\b", re.MULTILINE),
-    "pyproject.toml": re.compile(
-        r"^\[(?:build-system\]|tool\.(?:poetry|setuptools|hatch|pdm|flit)\b)", re.MULTILINE
-    ),
-}
-"""Files in the folder of a project that can be installed, and what they say then, not for tools alone."""
-
-_TELLS = re.compile(
-    r"\b(?:authors?|author_email|classifiers|homepage|licen[cs]e|long_description|maintainers?|project_urls|readme"
-    r"|repository|urls?)\b[\"']?\s*[=:]|^\[project\.urls\]|\*\*\w",
-    re.MULTILINE,
-)
-"""The words by which a build file tells others who wrote a package, and where it comes from."""
 
 _DEFINES = re.compile(r"^(?:async )?(?:def|class) ", re.MULTILINE)
 _RUNS = re.compile(r"^(?:[\w.]+\(|for |while |with )", re.MULTILINE)  # at the top of a file
 _WORD = re.compile(r"\w+")
 _PATH = re.compile(r"[\w./]+")
-DOCUMENTATION = frozenset({"doc", "docs", "documentation"})
 _BUILDS_DOCUMENTATION = re.compile(r"readthedocs|docs", re.IGNORECASE)  # in the name of a setting
 
 
@@ -51,7 +34,8 @@ def unused_files(sources: Iterable[Source], index: ProjectIndex, beside: Collect
     copied = copies({source.file.name for source in every}, projects, names) - _started(names, scripts)
     rest = [source for source in python if source.file.name not in copied]
     texts = [source.source.text for source in every if source.source.kind not in (None, "native")]
-    unreached = frozenset(_unreached_modules(rest, index, published_folders(every), texts))
+    texts += texts_beside(every)
+    unreached = frozenset(_unreached_modules(rest, index, library_folders(every), texts))
     return copied | unreached | frozenset(_of_documentation(every))
 
 
@@ -129,20 +113,20 @@ def _root(folder: str, projects: Collection[str]) -> str:
 
 
 def _unreached_modules(
-    sources: list[Source], index: ProjectIndex, projects: Collection[str], texts: list[str]
+    sources: list[Source], index: ProjectIndex, libraries: Collection[str], texts: list[str]
 ) -> Iterator[str]:
-    """Yield the modules of packages that no script imports, directly or through others; of packages that can
-    be installed every module may be imported that can be loaded."""
+    """Yield the modules of packages that no script imports, directly or through others; of libraries every
+    module may be imported that can be loaded."""
     inner = {source.module: source for source in inner_files(sources, index)}
     if not inner or not any(
-        "torch" in s.source.text for s in sources if is_script(s) and s.module not in inner
+        "torch" in s.source.text for s in sources if s.is_script and s.module not in inner
     ):
         return
     starts = {source.module for source in sources} - inner.keys()
     left = inner.keys() - index.reached_from(starts)
     unloadable = unloadable_modules([inner[module] for module in sorted(left)], sources, index)
     yield from (inner[module].file.name for module in sorted(unloadable))
-    unread = {m for m in left - unloadable if not is_installed(inner[m].file.name, projects)}
+    unread = {m for m in left - unloadable if not is_installed(inner[m].file.name, libraries)}
     if unread:
         is_named = _named_by(texts, [s for s in sources if s.module not in unread])
         unfound = index.unfound()  # a variable may name the folder that it is found in
@@ -168,7 +152,7 @@ def inner_files(sources: Collection[Source], index: ProjectIndex) -> Collection[
 
 def _does_work(source: Source) -> bool:
     """Return whether a source is a script that does more than to try out what it defines."""
-    return is_script(source) and not tries_itself_out(source.source.text)
+    return source.is_script and not tries_itself_out(source.source.text)
 
 
 def _is_inside(source: Source, packages: Collection[str], named: Collection[str]) -> bool:
@@ -180,59 +164,6 @@ def _is_inside(source: Source, packages: Collection[str], named: Collection[str]
 def _only_defines(text: str) -> bool:
     """Return whether a module holds functions or classes and calls nothing: no script, no settings."""
     return _DEFINES.search(text) is not None and not _RUNS.search(text)
-
-
-def project_folders(sources: Iterable[Source]) -> Collection[str]:
-    """Return the folders that can be installed."""
-    return {_folder(s.file.name) for s in sources if _builds(PurePosixPath(s.file.name).name, s.source.text)}
-
-
-def published_folders(sources: Iterable[Source]) -> Collection[str]:
-    """Return the folders that can be installed and tell others about their package. A build file without a
-    word for others is there for who runs the project's own scripts: `pip install -e .`; so is one that lies
-    in the package itself, beside scripts that import it from the folder above."""
-    sources = list(sources)
-    folders = project_folders(sources)
-    packages = {_folder(source.file.name) for source in sources if source.is_package}
-    builds = [source for source in sources if PurePosixPath(source.file.name).name in BUILDS]
-    return {
-        f
-        for s in builds
-        if (f := _folder(s.file.name)) in folders
-        and _TELLS.search(s.source.text)
-        and not (f in packages and any(_uses(source, f) for source in sources))
-    }
-
-
-def published_files(sources: Iterable[Source]) -> frozenset[str]:
-    """Return the files below such folders."""
-    sources = list(sources)
-    folders = published_folders(sources)
-    return frozenset(s.file.name for s in sources if is_installed(s.file.name, folders))
-
-
-def _uses(source: Source, package: str) -> bool:
-    """Return whether a script outside of a folder imports it as a package."""
-    _, _, name = package.rpartition("/")
-    imports = re.search(rf"^[ \t]*(?:from|import) {re.escape(name)}\b", source.source.text, re.MULTILINE)
-    return bool(imports) and is_script(source) and not is_installed(source.file.name, {package})
-
-
-def _builds(name: str, text: str) -> bool:
-    return name in BUILDS and BUILDS[name].search(text) is not None
-
-
-def is_script(source: Source) -> bool:
-    """Return whether a source is a script or a notebook."""
-    uses = source.loaded.uses if source.loaded else ""
-    return f"\n{MARK}\n" in uses or not source.file.name.endswith(".py")
-
-
-def is_installed(name: str, projects: Collection[str]) -> bool:
-    """Return whether a file lies below a folder that can be installed."""
-    return any(
-        ("" if str(folder) == "." else str(folder)) in projects for folder in PurePosixPath(name).parents
-    )
 
 
 def _named_by(settings: Iterable[str], code: Collection[Source]) -> Callable[[str], bool]:

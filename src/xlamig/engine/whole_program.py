@@ -18,7 +18,6 @@ from xlamig.engine.source import Source
 from xlamig.engine.switches import is_tried_out
 from xlamig.engine.unmentioned import NONE_UNREACHED, Unreached
 from xlamig.engine.unread import unread_in_program
-from xlamig.engine.unused import is_script
 from xlamig.findings import Aside
 from xlamig.fix.folders import Folders
 from xlamig.fix.scope import Scope
@@ -210,7 +209,7 @@ class WholeProgram:
         if package is None or self.folders.installs(package.parent) or "cuda" not in source.source.text:
             return False
         importers = map(self.modules.get, self.index.importers_of(source.module))
-        if not any(is_script(one) for one in importers if one is not None):
+        if not any(one.is_script for one in importers if one is not None):
             return False
         program = [self.modules[name] for name in self.index.programs_with(source.module)]
         return all(one.loaded and "launches" not in one.loaded.clues.habits for one in program)

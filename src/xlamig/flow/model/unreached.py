@@ -70,14 +70,18 @@ class Reach:
             waiting = list(compress(waiting, map(not_, runs)))
         yield from ((key, one) for key, one in known if (key, one.scope) in unused)
 
-    def unreached(self, named: frozenset[str] = frozenset()) -> Mapping[_Place, str]:
+    def unreached(
+        self, named: frozenset[str] = frozenset(), idle: Iterable[_Place] = ()
+    ) -> Mapping[_Place, str]:
         """Return by module and scope the functions and classes that only code mentions which never runs, and
-        the test that keeps it from running; `named` are mentioned elsewhere."""
+        the test that keeps it from running; `named` are mentioned elsewhere, and what is `idle` nothing
+        mentions."""
         found: dict[_Place, str] = {}
         if not any(self._off):
             return found
         known = [(key, one) for key, one in self._known_by_name if one.name not in named]
         kept_off = {i for i, why in enumerate(self._off) if why}
+        never = {i for place in idle for i in self._inside.get(place, ())}
         while True:
             kept: dict[str, str] = {}
             for i in sorted(kept_off):
@@ -87,7 +91,7 @@ class Reach:
                 (key, one.scope): next(kept[name] for name in names if name in kept)
                 for key, one in known
                 if not kept.keys().isdisjoint(names := _references_to(key, one))
-                and all(kept_off.issuperset(self._users[name]) for name in names)
+                and all(kept_off.issuperset(set(self._users[name]) - never) for name in names)
             }
             if now.keys() <= found.keys():
                 return found

@@ -7,6 +7,7 @@ from collections.abc import Container, Iterator, Mapping
 
 from xlamig import ir
 from xlamig.flow.detectors.directions import both_directions
+from xlamig.flow.detectors.group_tests import is_under_group_test
 from xlamig.flow.detectors.unwrapped import bare_module, is_unwrapped
 from xlamig.flow.interp.one_rank import called_by_both
 from xlamig.flow.model.scopes import path_of
@@ -66,7 +67,10 @@ def data_parallel(name: str, node: ir.Call, place: CodeContext, analysis: Analys
 
 def on_all_ranks(name: str, node: ir.Call, place: CodeContext, analysis: Analysis) -> Mapping[str, str]:
     """The proof "both-branches": the other branch of a test calls the collective too; "before-collective",
-    of a barrier: the statement after it runs one, in which the processes wait for each other."""
+    of a barrier: the statement after it runs one, in which the processes wait for each other; "group-test",
+    of a sampler: it is made only where there is a process group."""
+    if name in table.names("program", "divides"):
+        return {"group-test": "yes"} if is_under_group_test(node, place, analysis) else {}
     if name == "torch.distributed.barrier":
         return _before_collective(place, analysis)
     if name not in table.names("collectives", "calls"):

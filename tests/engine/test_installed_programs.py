@@ -71,3 +71,13 @@ def test_lists_what_the_program_or_a_page_uses(tmp_path: Path, files: dict[str, 
 )
 def test_lowers_what_an_option_of_a_program_keeps_off(tmp_path: Path, files: dict[str, str]) -> None:
     assert severities(tmp_path, files) == ["info"]
+
+
+@pytest.mark.parametrize(("body", "expected"), [("train(1)", ["info"]), ("print(1)", ["error", "error"])])
+def test_a_script_runs_torch_through_what_it_imports(tmp_path: Path, body: str, expected: list[str]) -> None:
+    main = (
+        f'{"from net.loop import train" if "train" in body else ""}\nif __name__ == "__main__":\n    {body}\n'
+    )
+    loop = FILES["net/train.py"].replace('if __name__ == "__main__":', "def train(n):")
+    files = {"net/train.py": "", "net/loop.py": loop, "run.py": main}
+    assert severities(tmp_path, files) == expected

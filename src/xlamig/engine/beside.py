@@ -88,7 +88,7 @@ def files_beside(
 def _exporting(sources: Collection[Source], index: ProjectIndex, beside: Collection[str]) -> frozenset[str]:
     """Return the files of scripts that only export a model, and of the modules that they alone import."""
     python = {s.module: s for s in sources if s.source.kind is None and s.file.name not in beside}
-    libraries = library_folders(sources)
+    libraries = library_folders(sources, index)
     inner = {
         s.module for s in inner_files(python.values(), index) if not is_installed(s.file.name, libraries)
     }

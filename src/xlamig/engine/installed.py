@@ -8,6 +8,7 @@ from pathlib import PurePosixPath
 
 from xlamig.engine.source import Source
 from xlamig.engine.switches import texts_beside
+from xlamig.flow import ProjectIndex
 
 BUILDS: Mapping[str, re.Pattern[str]] = {
     "setup.py": re.compile(""),
@@ -68,7 +69,16 @@ def is_installed(name: str, projects: Collection[str]) -> bool:
     )
 
 
-def library_folders(sources: Collection[Source]) -> Collection[str]:
+def runs_torch(scripts: Iterable[Source], sources: Iterable[Source], index: ProjectIndex) -> bool:
+    """Return whether one of the scripts, or a module that they import, speaks of torch."""
+    scripts = list(scripts)
+    if any("torch" in script.source.text for script in scripts):
+        return True
+    reached = index.reached_from(script.module for script in scripts)
+    return any(source.module in reached and "torch" in source.source.text for source in sources)
+
+
+def library_folders(sources: Collection[Source], index: ProjectIndex) -> Collection[str]:
     """Return those of the published folders whose packages others import: no script in them runs torch, they
     have documentation, or a page imports or installs one of their packages by its name. The other ones are
     there for the scripts that the project runs itself."""
@@ -77,7 +87,7 @@ def library_folders(sources: Collection[Source]) -> Collection[str]:
     found = set()
     for folder in published:
         inside = [source for source in sources if is_installed(source.file.name, {folder})]
-        runs = any(source.is_script and "torch" in source.source.text for source in inside)
+        runs = runs_torch((source for source in inside if source.is_script), sources, index)
         if runs and not _is_documented(inside):
             texts = texts or [*_texts_of_pages(sources), *texts_beside(sources)]
             if not _is_imported(set(_packages(inside, folder)), texts):
@@ -86,9 +96,9 @@ def library_folders(sources: Collection[Source]) -> Collection[str]:
     return found
 
 
-def library_files(sources: Collection[Source]) -> frozenset[str]:
+def library_files(sources: Collection[Source], index: ProjectIndex) -> frozenset[str]:
     """Return the files below such folders."""
-    folders = library_folders(sources)
+    folders = library_folders(sources, index)
     return frozenset(s.file.name for s in sources if is_installed(s.file.name, folders))
 
 

@@ -25,7 +25,7 @@ def states_and_reach(
 ) -> tuple[Mapping[str, State], Unreached]:
     """Return the states of the options and what nothing runs. What functions assign that nothing mentions
     counts for no option, so the states are found again without it."""
-    public = library_files(sources)
+    public = library_files(sources, index)
     imported = index.import_depths.keys()
     states = switches_of(sources, asides, answers.switches, cache, public, imported=imported)
     found = unreached_scopes(sources, index, beside, states, cache)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import NamedTuple
 
 from xlamig.engine.cache import Cache, digest
-from xlamig.engine.installed import is_installed, library_folders
+from xlamig.engine.installed import is_installed, library_folders, runs_torch
 from xlamig.engine.packed import Packed
 from xlamig.engine.source import Source
 from xlamig.engine.switches import is_tried_out, texts_beside
@@ -46,11 +46,11 @@ def unreached_scopes(
     python = [s for s in every if s.source.kind is None and s.loaded and s.loaded.interface]
     tried = {s.file.name for s in python if is_tried_out(s.source.text, s.module in index.import_depths)}
     scripts = (s for s in python if s.is_script and s.file.name not in {*beside, *tried})
-    if not any("torch" in script.source.text for script in scripts):
+    if not runs_torch(scripts, python, index):
         return NONE_UNREACHED
     others = [s.source.text for s in every if not (s.loaded and s.loaded.interface)]
     texts = [*others, *texts_beside(every)]
-    libraries = sorted(library_folders(every))
+    libraries = sorted(library_folders(every, index))
     files = [(source.file.name, source.module, *_seals(source)) for source in python]
     states = sorted(switches.items())
     key = digest("unreached", files, texts, sorted(beside), libraries, states, sorted(tried))

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import PurePosixPath
 
 from xlamig.engine.clues import pairs_in
-from xlamig.engine.installed import DOCUMENTATION, is_installed, library_folders, project_folders
+from xlamig.engine.installed import DOCUMENTATION, is_installed, library_folders, project_folders, runs_torch
 from xlamig.engine.source import Source
 from xlamig.engine.switches import texts_beside, tries_itself_out
 from xlamig.engine.unloadable import unloadable_modules
@@ -35,7 +35,7 @@ def unused_files(sources: Iterable[Source], index: ProjectIndex, beside: Collect
     rest = [source for source in python if source.file.name not in copied]
     texts = [source.source.text for source in every if source.source.kind not in (None, "native")]
     texts += texts_beside(every)
-    unreached = frozenset(_unreached_modules(rest, index, library_folders(every), texts))
+    unreached = frozenset(_unreached_modules(rest, index, library_folders(every, index), texts))
     return copied | unreached | frozenset(_of_documentation(every))
 
 
@@ -118,9 +118,8 @@ def _unreached_modules(
     """Yield the modules of packages that no script imports, directly or through others; of libraries every
     module may be imported that can be loaded."""
     inner = {source.module: source for source in inner_files(sources, index)}
-    if not inner or not any(
-        "torch" in s.source.text for s in sources if s.is_script and s.module not in inner
-    ):
+    scripts = (source for source in sources if source.is_script and source.module not in inner)
+    if not inner or not runs_torch(scripts, sources, index):
         return
     starts = {source.module for source in sources} - inner.keys()
     left = inner.keys() - index.reached_from(starts)

@@ -127,6 +127,13 @@ def makes_arrays(name: str) -> bool:
     return name in names("reads", "arrays") or name.startswith(tuple(names("reads", "array-libraries")))
 
 
+def makes_array_of_list(name: str) -> bool:
+    """Return whether a function makes a NumPy array of a list that it is given; those of NumPy do, also
+    those that call the method of a tensor: `np.mean(losses)`."""
+    of_numpy = name.startswith("numpy.") and name not in names("reads", "list-keeping")
+    return of_numpy or makes_arrays(name)
+
+
 def dtype_of_class(name: str) -> str:
     """Return the dtype of a tensor class, "float32" for "torch.FloatTensor" and "torch.cuda.FloatTensor"; ""
     for other names."""

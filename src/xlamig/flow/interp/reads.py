@@ -89,6 +89,13 @@ class Reads:
             if not thing.loose:
                 self.array(arg.value, thing, operation)
 
+    def lists_as_arrays(self, args: Args, operation: str) -> None:
+        """Record the lists of tensors of the device that a library makes NumPy arrays of, which raises."""
+        for arg, thing in args.pairs:
+            held = None if arg.star else _listed_tensor(arg.value, thing)
+            if held is not None and not self.m.without_tensors:
+                self._told(arg.value, held, "array", operation, arg.value, "list")
+
     def array(self, node: ir.Expr, thing: AbstractValue, operation: str) -> None:
         """Record that an array is made of a tensor of the device, which raises."""
         on_device = thing.kind == "tensor" and thing.place == "device" and thing.sure > POSSIBLE
@@ -250,6 +257,22 @@ class Reads:
             read=read,
             longest=longest_of_lengths(self.m, size),
         )
+
+
+def _listed_tensor(node: ir.Expr, thing: AbstractValue, depth: int = 2) -> AbstractValue | None:
+    """Return a tensor of the device that a list holds; None where it holds none for sure. Of a set, of a
+    generator and of a view of a dictionary NumPy makes one object, which reads no tensor."""
+    match node:
+        case ir.Call(func=ir.Attribute(attr="values" | "items")) | ir.Comprehension(kind="generator"):
+            return None
+    if thing.kind != "sequence" or thing.trait is Mark.SET:
+        return None
+    for item in thing.items if thing.items is not None else (element_of(thing),):
+        if item.kind == "tensor" and not item.loose and item.place == "device" and item.sure > POSSIBLE:
+            return item
+        if depth and (found := _listed_tensor(node, item, depth - 1)) is not None:
+            return found
+    return None
 
 
 def sureness(thing: AbstractValue) -> int:

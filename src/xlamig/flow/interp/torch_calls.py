@@ -92,6 +92,8 @@ class TorchCalls:
             return made
         if table.makes_arrays(name):
             self.reads.arrays(args, name)
+        if table.makes_array_of_list(name):
+            self.reads.lists_as_arrays(args, name)
         word = table.result_of(name)
         if word == "partial":
             return self._partial(args, node)

@@ -14,6 +14,7 @@ SILENT = {
     "a host tensor": "torch.ones(3).sum().item()",
     "after it was copied": "z = extra_cpu = [1, 2]; sum(z)",
     "numbers of a shape": "int(x.shape[0]); float(x.size(1)); range(len(x)); print(x.shape)",
+    "data where a size may stand": "z = x.new(x[0]), torch.Tensor(x[0]), torch.cuda.FloatTensor(x[0])",
     "numpy": "import numpy as np\nz = np.ones(3).mean().item(); float(np.pi); np.zeros(2).tolist()",
     "dictionaries": "z = {'a': 1}\nfor k, v in z.items(): k.strip()\nz['a'].item if False else None",
     "is None": "loss if loss is None else 1\nif loss is not None: z = 1",

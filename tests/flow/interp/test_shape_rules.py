@@ -50,6 +50,9 @@ def test_a_rule_never_raises(rule: str, shapes: list[Shape], numbers: dict[str, 
         ("view", [(2, 3)], {}),
         ("cat", [(2, 3), None], {}),
         ("loss", [(2, 3)], {"reduction": "none"}),
+        ("einsum", [(2, 3)], {"*": ("...i->...",)}),
+        ("einsum", [(2, 3)], {"*": ("ij",)}),
+        ("einsum", [(2, 3)], {}),
     ],
 )
 def test_says_nothing(rule: str, shapes: list[Shape], numbers: dict[str, Number]) -> None:
@@ -71,6 +74,8 @@ def test_says_nothing_for_unknown_arguments() -> None:
         ("reduce", [(N, 3)], {"*": (1,)}, (N,)),
         ("reduce", [(N, 3)], {"dim": -1, "keepdim": True}, (N, 1)),
         ("matmul", [(N, 2, 3), (3, 4)], {}, (N, 2, 4)),
+        ("einsum", [None, (2, 3)], {"*": ("bij, pij -> bp",)}, (UNKNOWN, UNKNOWN)),
+        ("einsum", [(2, 2)], {"equation": "ij->"}, ()),
         ("view", [(4, 6)], {"*": (2, -1)}, (2, 12)),
         ("view", [(N, 6)], {"*": (None, -1)}, (UNKNOWN, UNKNOWN)),
         ("sized", [], {"*": ((2, 3),)}, (2, 3)),

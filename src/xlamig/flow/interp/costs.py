@@ -184,7 +184,8 @@ class Costs:
             wanted = baked is not None and (parameter in baked or ("*" in baked and arg.keyword is None))
             number = wanted or parameter in read
             for part, item in self._parts(arg.value, thing):
-                here = number and item.kind == "tensor" and (item.scalar or of_numbers or parameter in read)
+                plainly = item.scalar or of_numbers or parameter in read or _stands_for_number(plain, item)
+                here = number and item.kind == "tensor" and plainly
                 if here:
                     self.reads.host(part, item, "number", name)
                     if wanted and sureness(item) > POSSIBLE:
@@ -230,6 +231,13 @@ class Costs:
             operation=name,
             number=text,
         )
+
+
+def _stands_for_number(plain: str, item: AbstractValue) -> bool:
+    """Return whether a tensor whose shape is not known has one element because it is given as a number:
+    anything else raises there, unless the function makes a tensor of data as well."""
+    known = item.shape is not None or item.loose or sureness(item) <= POSSIBLE
+    return not known and plain not in table.names("torch", "of-data-or-size")
 
 
 def _is_across(args: Args) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from xlamig.flow.interp.domain.shapes import Shape
+from xlamig.flow.interp.domain.shapes import Dimension, Shape
 
 Number = int | float | bool | str | None | tuple["Number", ...]
 
@@ -24,6 +24,14 @@ class Operands:
     def first(self) -> Shape:
         """Return the shape of the first tensor."""
         return self.tensors[0] if self.tensors else None
+
+    @property
+    def pair(self) -> tuple[tuple[Dimension, ...], tuple[Dimension, ...]] | None:
+        """Return the shapes of the first two tensors; None unless both are known."""
+        match self.tensors:
+            case [tuple() as one, tuple() as other, *_]:
+                return one, other
+        return None
 
     def number(self, *names: str) -> Number:
         """Return the first of these arguments that is given."""

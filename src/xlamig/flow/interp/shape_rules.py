@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from xlamig.flow.interp.domain.shapes import UNKNOWN, Dimension, Shape, broadcast, element_count
 from xlamig.flow.interp.operands import Number, Operands
+from xlamig.flow.interp.shape_products import PRODUCTS
 from xlamig.flow.interp.shape_table import RULES, rule
 
 
@@ -43,36 +44,6 @@ def _all(given: Operands) -> Shape:
     return broadcast(given.tensors) if given.tensors else None
 
 
-@rule("matmul")
-def _matmul(given: Operands) -> Shape:
-    if len(given.tensors) < 2 or given.tensors[0] is None or given.tensors[1] is None:
-        return None
-    one, other = given.tensors[0], given.tensors[1]
-    if not one or not other:
-        return None
-    if len(other) == 1:
-        return one[:-1]
-    if len(one) == 1:
-        return (*other[:-2], other[-1])
-    batch = broadcast((one[:-2], other[:-2]))
-    return None if batch is None else (*batch, one[-2], other[-1])
-
-
-@rule("linear")
-def _linear(given: Operands) -> Shape:
-    if len(given.tensors) < 2 or not given.tensors[0] or not given.tensors[1]:
-        return None
-    x, weight = given.tensors[0], given.tensors[1]
-    return (*x[:-1], *weight[:-1])
-
-
-@rule("outer")
-def _outer(given: Operands) -> Shape:
-    if len(given.tensors) < 2 or given.tensors[0] is None or given.tensors[1] is None:
-        return None
-    return (*given.tensors[0], *given.tensors[1])
-
-
 @rule("second")
 def _second(given: Operands) -> Shape:
     return given.tensors[1] if len(given.tensors) > 1 else None
@@ -84,7 +55,7 @@ def _t(given: Operands) -> Shape:
     return None if shape is None else shape if len(shape) < 2 else (*shape[:-2], shape[-1], shape[-2])
 
 
-_OF_TENSORS_ALONE = frozenset(RULES)
+_OF_TENSORS_ALONE = PRODUCTS | RULES.keys()
 
 # ---------------------------------------------------------------------- by dimensions
 
@@ -295,6 +266,4 @@ def _stack(given: Operands) -> Shape:
 
 @rule("embedding")
 def _embedding(given: Operands) -> Shape:
-    if len(given.tensors) < 2 or given.tensors[0] is None or given.tensors[1] is None:
-        return None
-    return (*given.tensors[0], *given.tensors[1][1:])
+    return None if given.pair is None else (*given.pair[0], *given.pair[1][1:])

@@ -91,3 +91,24 @@ def test_another_program_may_load_what_this_one_saves(tmp_path: Path) -> None:
     (tmp_path / "test.py").write_text("import torch\nstate = torch.load('a')\n")
     (found,) = engine.check([tmp_path], Options({"select": ["XLA906"]}, isolated=True)).findings
     assert found.severity == "warning"
+
+
+@pytest.mark.parametrize(
+    ("model", "files"),
+    [
+        ("nn.Linear(2, 2).cuda()", ["keep.py"]),
+        ("nn.DataParallel(nn.Linear(2, 2)).cuda().module", ["keep.py"]),
+        ("nn.Linear(2, 2)", []),
+    ],
+)
+def test_the_caller_of_another_file_says_where_the_model_is(
+    tmp_path: Path, model: str, files: list[str]
+) -> None:
+    (tmp_path / "keep.py").write_text("import torch\n\ndef keep(state, path):\n    torch.save(state, path)\n")
+    (tmp_path / "train.py").write_text(
+        f"from torch import nn\nfrom keep import keep\nmodel = {model}\n"
+        "keep({'model': model.state_dict(), 'epoch': 3}, 'a')\n"
+    )
+    found = engine.check([tmp_path], Options({"select": ["XLA906"]}, isolated=True)).findings
+    named = [Path(finding.filename).name for finding in found if finding.confidence != "possible"]
+    assert named == files

@@ -91,6 +91,7 @@ class OneRank:
                 on_host=on_host,
                 synced=synced,
                 saves_state=saves_state,
+                on_device=any(part.place == "device" and part.sure >= LIKELY for part in _parts(saved)),
                 host_data=host_data,
                 copied=on_host and all(map(_is_copy, _parts(saved))),
             )

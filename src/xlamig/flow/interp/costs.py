@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from xlamig import ir
 from xlamig.facts import ChangingConstant, ChangingShape, DynamicShape
+from xlamig.flow.interp.apart import record_picked_apart
 from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.domain import (
     LIKELY,
@@ -57,6 +58,7 @@ class Costs:
             self.m.effects.add(Effect.ADD_ROWS)
         if plain in table.names("torch", "indexed"):
             self._follows(name, args)
+            record_picked_apart(self.m, name, owner, args, node)
         if plain in table.names("torch", "stack"):
             self.stacked(name, args.get(0, "tensors") or TOP, args, node)
         if plain == "pad" and first is not None and isinstance(first.trait, Carried):

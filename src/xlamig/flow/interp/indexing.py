@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from xlamig import ir
 from xlamig.facts import ChangingConstant
+from xlamig.flow.interp.apart import record_index_apart
 from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.domain import (
     FOREIGN,
@@ -232,6 +233,7 @@ class Indexing:
     ) -> bool:
         """Records what the index costs; whether the shape depends on values."""
         masked = False
+        record_index_apart(self.m, node, base, index)
         for part, value_at in zip(node.index, index, strict=True):
             found = as_mask(self.m, part, value_at, node.value)
             if found.trait is Mark.SLICE:

@@ -41,12 +41,12 @@ class ModuleMove(Fact):
     """A module is moved after something had come to depend on its parameters: a move to XLA replaces them.
 
     via "away": a loop takes it to the CPU and never back; "saved": a method takes one that its object keeps
-    to the CPU, saves it and leaves it there.
+    to the CPU, saves it and leaves it there; "fit": a trainer moves it, and takes the optimizer made before.
     """
 
     kind: ClassVar[str] = "module-move"
 
-    via: Literal["optimizer", "tie", "hook", "attribute", "list", "data", "host-data", "away", "saved"]
+    via: Literal["optimizer", "tie", "hook", "attribute", "list", "data", "host-data", "away", "saved", "fit"]
     module: str  # source text
     optimizer: str = ""
 

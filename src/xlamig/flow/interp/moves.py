@@ -113,7 +113,7 @@ class Moves:
             self._moves[ref] = (module, node, self.m.statement, path)
             if self.m.swaps:
                 self._kept.add(ref)
-        dependants = [*self._dependants(module, node)]
+        dependants = [*self.dependants(module, node)]
         ties = {(filename, at.start) for via, at, _, filename in dependants if via == "tie"}
         lost = not self._lost.isdisjoint(modules_of(module.ref))
         refs = (ref for part in self._parts.all_of(module) for ref in modules_of(part.ref))
@@ -147,7 +147,7 @@ class Moves:
             if not self.m.swaps:
                 self._lost.add(ref)
 
-    def _dependants(self, module: AbstractValue, node: ir.Call) -> Iterator[_Holder]:
+    def dependants(self, module: AbstractValue, node: ir.Call) -> Iterator[_Holder]:
         """Yield the objects that hold the parameters of a module, or of the parts that its class sets, and
         theirs: those that no move before left behind, but in another branch."""
         for one in self._parts.all_of(module):

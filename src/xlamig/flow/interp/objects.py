@@ -20,6 +20,7 @@ from xlamig.flow.interp.domain import (
     sequence,
     updated,
 )
+from xlamig.flow.interp.fitted import note_fit
 from xlamig.flow.interp.host_batches import array_method
 from xlamig.flow.interp.kept import kept_entry
 from xlamig.flow.interp.keywords import take_keyword
@@ -87,6 +88,7 @@ class Objects:
             case "foreign" if isinstance(owner.trait, Mark):
                 return array_method(self.sizes, owner, name, node)
             case "foreign" if owner.trait is not None:
+                note_fit(self.m, self.unknown.modules.moves, owner, name, args, node)
                 return self.libraries.method(owner, name, args, node)
             case "foreign":
                 return self.unknown.of_foreign(name, args, node)

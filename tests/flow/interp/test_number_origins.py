@@ -161,6 +161,43 @@ def test_sizes_of_a_packed_sequence_are_on_the_host(fields: str, reads: bool) ->
 
 
 @pytest.mark.parametrize(
+    ("fields", "reads"),
+    [
+        ("data, batch_sizes, order, back = packed", False),
+        ("data, batch_sizes, order, back = packed; nn.utils.rnn.PackedSequence(data, batch_sizes)", False),
+        ("data, counts, order, back = packed; nn.utils.rnn.PackedSequence(data, counts)", True),
+    ],
+)
+def test_fields_of_something_unknown_are_on_the_host_by_their_name(fields: str, reads: bool) -> None:
+    name = fields.split(",")[1].strip()
+    text = PACKED.replace("FIELDS", fields).replace("int(sizes[0])", f"int({name}[0])")
+    text = text.partition("model = ")[0] + "def use(model: Cells, packed, x):\n    return model(packed, x)\n"
+    assert any(isinstance(fact, HostRead) and fact.via == "item" for fact in facts(text)) is reads
+
+
+@pytest.mark.parametrize(("parameter", "reads"), [("batch_sizes", False), ("counts", True)])
+def test_a_parameter_may_be_the_sizes_of_a_packed_sequence(parameter: str, reads: bool) -> None:
+    text = PACKED.replace("packed, state):", f"data, {parameter}, state):")
+    text = text.replace("FIELDS", f"nn.utils.rnn.PackedSequence(data, {parameter})")
+    text = text.partition("model = ")[0].replace("sizes[0]", f"{parameter}[0]")
+    assert any(isinstance(fact, HostRead) and fact.via == "item" for fact in facts(text)) is reads
+
+
+@pytest.mark.parametrize(
+    ("bound", "reads"),
+    [
+        ("y.__len__() - 1", False),
+        ("y.shape.__len__()", False),
+        ("[y, y].__len__()", False),
+        ("y.argmax()", True),
+    ],
+)
+def test_a_length_is_a_number(bound: str, reads: bool) -> None:
+    found, _ = run(f"n = {bound}\nn -= 1\ny = y[: n + 1]")
+    assert bool(found) is reads
+
+
+@pytest.mark.parametrize(
     ("lengths", "reads"),
     [
         ("y, n = nn.utils.rnn.pad_packed_sequence(packed)", False),

@@ -127,6 +127,8 @@ class Objects:
             if args.positional and args.positional[0].kind == "tensor":
                 self.reads.host(node, args.positional[0], "builtin", f"list.{name}", args.node(0))
             return NUMBER
+        if name == "__len__":
+            return self.builtins.call("len", Args([owner]), node)
         if name == "numel":  # of a shape
             return NUMBER
         return TOP

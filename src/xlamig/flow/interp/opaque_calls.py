@@ -9,6 +9,7 @@ from functools import cache
 from xlamig import ir
 from xlamig.facts import Why
 from xlamig.flow.interp.arguments import Args
+from xlamig.flow.interp.conventions import HOST_SIZES, kept_on_host
 from xlamig.flow.interp.domain import (
     FOREIGN,
     LIKELY,
@@ -118,6 +119,8 @@ class OpaqueCalls:
         if proof is None:
             is_known = may_be_one or definition not in evidence.texts
             return thing if is_known else text_of(self.m, thing)
+        if kept_on_host(path_of(target)):
+            return HOST_SIZES
         if may_be_one:
             return thing.replace(sure=LIKELY, loose=False)
         is_loss = isinstance(proof, ir.Call) and path_of(proof.func).endswith("backward")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from xlamig import ir
 from xlamig.facts import Why
 from xlamig.flow.interp.annotations import Annotations
+from xlamig.flow.interp.conventions import HOST_SIZES, kept_on_host
 from xlamig.flow.interp.distributions import is_distribution
 from xlamig.flow.interp.domain import (
     LIKELY,
@@ -126,6 +127,8 @@ class Parameters:
         named = self._by_name(param.name)
         if named is not None:
             return named
+        if kept_on_host(param.name) and self._is_proved(param, function):
+            return HOST_SIZES
         evidence = self.m.evidences.of(function.scope)
         if forward and function.node.params[:1] != (param,):
             if param.name in ("batch_idx", "batch_nb", "batch_index"):

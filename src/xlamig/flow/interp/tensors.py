@@ -85,7 +85,7 @@ class Tensors:
         note_updated(self.m, node.func.value, owner, name)
         if name == "copy_":
             return self.transfers.record_copy(owner, args, node)
-        if name in ("size", "dim", "numel", "nelement"):
+        if name in ("size", "dim", "numel", "nelement", "__len__"):
             return self._size(owner, name, args)
         if owner.loose and name in ("items", "keys", "values"):
             parts = {"items": sequence((TEXT, owner)), "values": owner, "keys": TEXT}

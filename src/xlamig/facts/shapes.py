@@ -10,12 +10,13 @@ from xlamig.facts.reads import Cut
 
 Taker = Literal[
     "", "host", "bounds", "written-back", "count", "extremum", "loss", "rows", "result", "detections",
-    "index",
+    "index", "packing",
 ]  # fmt: skip
 """The use of the elements that a mask selects: they are only copied to the host, where they may become
 the bounds of slices, written at the same mask, counted, searched for the greatest or smallest, given to a
 loss, written as rows at other indices, returned or collected as they are, selected by a threshold of scores
-or given to non-maximum suppression, or themselves indices of other tensors."""
+or given to non-maximum suppression, themselves indices of other tensors, or the rows or lengths of a packed
+sequence."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

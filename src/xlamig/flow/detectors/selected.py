@@ -46,6 +46,8 @@ def taker_of(node: ir.Node, statement: ir.Stmt, rest: Sequence[ir.Stmt]) -> Take
         return "extremum"
     if reduced in _SUMS:
         return ""  # a sum over all elements, masked, stays on the device, whatever reads it then
+    if _is_packed(node, statement, rest):
+        return "packing"
     if goes_to_host(node, statement, rest):
         return "bounds" if _bounds_slices(statement, rest) else "host"
     if isinstance(node, ir.Subscript) and _picks_detections(node, statement, rest):
@@ -68,6 +70,19 @@ def taker_of(node: ir.Node, statement: ir.Stmt, rest: Sequence[ir.Stmt]) -> Take
     if any(_is_index(use, later) for use, later in uses):
         return "index"
     return _in_call(*uses[0]) if len(uses) == 1 else ""
+
+
+def _is_packed(node: ir.Node, statement: ir.Stmt, rest: Sequence[ir.Stmt]) -> bool:
+    """Return whether what a mask selects becomes the rows or the lengths of a packed sequence."""
+    packs = {dotted.rpartition(".")[2] for dotted in table.names("consumers", "packing")}
+    name = variable_of(statement)
+    for later in (statement, *rest):
+        for call in (part for part in ir.walk(later) if isinstance(part, ir.Call)):
+            if path_of(call.func).rpartition(".")[2] in packs:
+                given = [part for arg in call.args for part in ir.walk(arg.value)]
+                if node in given or any(isinstance(n, ir.Name) and n.id == name for n in given):
+                    return True
+    return False
 
 
 def _picks_detections(node: ir.Subscript, statement: ir.Stmt, rest: Sequence[ir.Stmt]) -> bool:

@@ -50,6 +50,10 @@ def selections(source: str) -> list[str]:
         "def f(d):\n if d == 'auto':\n  if CUDA: return 'cuda'\n return torch.device(d)",
         "device = 'cpu'\nif x: device = pick()\nif CUDA: device = 'cuda'",
         "device = 'cpu'\nif args.gpu:\n device = 'cuda'\nif CUDA: print(1)",
+        "torch.load(p, map_location='cuda' if CUDA else 'cpu')",
+        "torch.load(p, map_location=torch.device('cuda' if CUDA else 'cpu'))",
+        "def f():\n loc = 'cuda:{}'.format(n) if CUDA else 'cpu'\n torch.load(p, map_location=loc)",
+        "def f():\n if CUDA: loc = 'cuda'\n else: loc = 'cpu'\n torch.load(p, map_location=loc)",
     ],
 )
 def test_no_selection(source: str) -> None:
@@ -312,3 +316,16 @@ def pick(tpu):
     return torch.device("cuda" if CUDA else "cpu")
 """
     assert len(selections(source)) == selects
+
+
+@pytest.mark.parametrize(
+    "after", ["torch.load(p, map_location=loc)\n x.to(loc)", "return loc", "load(p, loc)", "pass"]
+)
+def test_a_device_that_goes_elsewhere_is_selected(after: str) -> None:
+    assert selections(f"def f():\n loc = 'cuda' if CUDA else 'cpu'\n {after}")
+    assert selections(f"def f():\n if CUDA: loc = 'cuda'\n else: loc = 'cpu'\n {after}")
+
+
+@pytest.mark.parametrize("value", ["loc", "torch.device(loc)", "torch.device(f(loc))"])
+def test_a_location_that_is_made_of_itself_ends(value: str) -> None:
+    assert selections(f"def f():\n loc = {value}\n torch.load(p, map_location=loc)") == []

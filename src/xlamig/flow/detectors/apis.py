@@ -15,11 +15,11 @@ from xlamig.flow.detectors.before_launch import before_launch
 from xlamig.flow.detectors.chosen_classes import chosen
 from xlamig.flow.detectors.eval_gradients import in_evaluation_mode
 from xlamig.flow.detectors.in_scope import device_in_scope
+from xlamig.flow.detectors.load_locations import of_load
 from xlamig.flow.detectors.module_calls import called_with
 from xlamig.flow.detectors.proofs import (
     data_parallel,
     holds_states,
-    moved_later,
     of_sequences,
     on_all_ranks,
     padding_mask,
@@ -81,7 +81,7 @@ class Apis:
         fields["proofs"] = {
             **device_in_scope(place, node.start),
             **(_held_in(node.func, place) if name == dotted else {}),
-            **moved_later(name, node, place, self.analysis),
+            **of_load(name, node, place, self.analysis),
             **sole_rendezvous(name, node, self.analysis),
             **holds_states(name, node, place),
             **padding_mask(name, node, place, self.analysis),

@@ -12,6 +12,7 @@ from xlamig.flow.detectors.cuda_moves import CudaMoves
 from xlamig.flow.detectors.cuda_tests import CudaTests
 from xlamig.flow.detectors.device_flow import DeviceFlow
 from xlamig.flow.detectors.devices import Devices
+from xlamig.flow.detectors.load_locations import locate_loads, locates_load
 from xlamig.flow.detectors.mirrored import mirrors, only_logs, placement_in, sets_default_type
 from xlamig.flow.detectors.own_moves import moves_own
 from xlamig.flow.detectors.ranks import GPU_NUMBERS
@@ -60,7 +61,7 @@ class Selections:
             return
         inner = (node.start, node.end) in self.devices.covered or self._tries_xla_before(node, place)
         branches = None if inner else self._chain(node, place, takes_index, parent is not None)
-        if branches is None:
+        if branches is None or locates_load(node, place, self.analysis.module):
             return
         shown: ir.Expr = parent if parent is not None else node
         device = next((text for text in branches if text.startswith("cuda")), "cuda")
@@ -176,6 +177,8 @@ class Selections:
             if found.chosen is not None:
                 self.devices.cover(found.chosen)
                 text = self.tests.device_text(found.chosen, place)
+            if locate_loads((*node.body, *node.orelse), place):
+                return
             result = self._result(found.chosen or found.fallback, place)
             test = ir.Name(node.start, node.test.end, "if")
             form = "if-else" if found.chosen is not None else "override"

@@ -7,13 +7,14 @@ from xlamig.flow.interp.call_contexts import CallContexts
 from xlamig.flow.interp.correlated import remember
 from xlamig.flow.interp.decisions import are_ends_alike, is_copy_to_host
 from xlamig.flow.interp.definitions import Definitions
-from xlamig.flow.interp.domain import NONE, NUMBER, TOP, Mark, join_branches
+from xlamig.flow.interp.domain import FOREIGN, NONE, NUMBER, TOP, Mark, join_branches
 from xlamig.flow.interp.evaluate import Evaluator
 from xlamig.flow.interp.frames import Env, copy_env, join_env
 from xlamig.flow.interp.growth import record_returned_growth
 from xlamig.flow.interp.keywords import delete
 from xlamig.flow.interp.lengths import greater_by_test, rounds_up
 from xlamig.flow.interp.loops import Loops
+from xlamig.flow.interp.missing_methods import without_method
 from xlamig.flow.interp.offloading import offloads
 from xlamig.flow.interp.one_rank import called_by_both
 from xlamig.flow.interp.reads import Reads
@@ -258,8 +259,14 @@ class Statements:
             self.m.frame.env = copy_env(join_env(before, after))
             if handler.name:
                 self.m.env[handler.name] = TOP
+            lacking = without_method(node, handler)
+            held = self.m.env.get(lacking)
+            if held is not None:
+                self.m.env[lacking] = FOREIGN
             with self.m.branch() as way, self.m.sometimes():
                 ends.append(None if self.m.semantics.block(handler.body) else self.m.env)
+            if held is not None and self.m.env.get(lacking) is FOREIGN:
+                self.m.env[lacking] = held
             ways.append(way)
         self.m.join_effects(*ways)
         alive = [env for env in ends if env is not None]

@@ -24,6 +24,8 @@ def branches(source: str) -> list[str]:
         "if str(args.device).startswith('cuda'): args.device = f'cuda:{rank}'",
         "d = torch.device('cuda', rank) if d.type == 'cuda' else d",
         "if x.is_cuda: torch.cuda.synchronize()",
+        "if device.type == 'cuda': m = torch.nn.DataParallel(m)",
+        "if device.type == 'cuda': m = torch.nn.DataParallel(m)\nelse: s = {k[7:]: v for k, v in s.items()}",
         "if x.is_cuda:\n torch.cuda.synchronize()\n print(torch.cuda.max_memory_allocated() / 2**20)",
         "if x.is_cuda: d.setdefault('a', []).append(torch.cuda.max_memory_allocated() / 2**20)",
         "if x.is_cuda: logger.info('on %s', str(x.device))",
@@ -202,3 +204,15 @@ def test_a_branch_that_only_moves_says_so(body: str, result: str, owner: str) ->
 )
 def test_a_look_up_that_is_asked_for_stops_no_program(use: str, expected: list[str]) -> None:
     assert branches(f"sizes = {{'cuda': 32, 'cpu': 8}}\ndef f(device, other):\n {use}") == expected
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        "m = torch.nn.parallel.DistributedDataParallel(m)",
+        "m = torch.nn.DataParallel(m.half())",
+        "m = torch.nn.DataParallel(m); f(m)",
+    ],
+)
+def test_more_than_replicating_is_work(work: str) -> None:
+    assert branches(f"if device.type == 'cuda':\n {work}") == ["if type cuda none"]

@@ -27,6 +27,7 @@ from xlamig.flow.model.device_sets import in_assert, in_choices, in_if, in_subsc
 from xlamig.flow.model.guards import NAMES_XLA
 from xlamig.flow.model.scopes import Scope, path_of
 from xlamig.flow.model.site import Analysis, CodeContext
+from xlamig.knowledge import values as table
 
 _XLA = re.compile(rf"{NAMES_XLA.pattern}|(?<![\w.])x[mr]\.", NAMES_XLA.flags)
 _ASKS = re.compile(r"cuda|[\"'](?:cpu|nccl)[\"']", re.IGNORECASE)
@@ -221,7 +222,10 @@ class Branches:
             return True
         if function := function_called(node, scope):
             return not self._works(function.body, scope)
-        if self.analysis.names.dotted(node.func, scope) == "torch.device":
+        dotted = self.analysis.names.dotted(node.func, scope)
+        if dotted in table.names("program", "data-parallel"):  # XLA has no use for it
+            return True
+        if dotted == "torch.device":
             return not any(_NAMES_CUDA.search(self.analysis.source(arg)) for arg in node.args)
         return self._is_housekeeping(node, scope)
 

@@ -16,6 +16,7 @@ from xlamig.flow.model.device_names import may_choose_device
 from xlamig.flow.model.device_sinks import device_sinks
 from xlamig.flow.model.dispatch import NO_DISPATCH
 from xlamig.flow.model.dispatch_calls import dispatch_of
+from xlamig.flow.model.entries import settings_of
 from xlamig.flow.model.exports import Export, Interface
 from xlamig.flow.model.names import Names
 from xlamig.flow.model.pieces import Pieces
@@ -43,6 +44,7 @@ def interface_of(module: ir.Module, scopes: ScopeTable, text: str, pieces: Piece
         export = _export(bindings, exported, scopes, names, values)
         if export is not None:
             exports[exported] = export
+    exports |= {name: Export("constant", constant=value) for name, value in settings_of(module).items()}
     calls: Mapping[str, tuple[str, ...]] = {}
     summaries: Mapping[str, FunctionSummary] = {}
     on_cuda = NO_CUDA_CALLS

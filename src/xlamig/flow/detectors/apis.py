@@ -31,6 +31,7 @@ from xlamig.flow.detectors.receivers import receiver_of
 from xlamig.flow.detectors.result_uses import uses_of_result
 from xlamig.flow.detectors.table_sizes import resizes_table
 from xlamig.flow.detectors.zero_counts import zero_replaced
+from xlamig.flow.model.entries import known_argument
 from xlamig.flow.model.known import Known, expression, short
 from xlamig.flow.model.scopes import path_of
 from xlamig.flow.model.site import Analysis, CodeContext
@@ -225,15 +226,14 @@ class Apis:
     def _arguments(self, node: ir.Call, name: str, place: CodeContext) -> tuple[tuple[Argument, ...], bool]:
         """The arguments by parameter name, and whether there can be no others."""
         signature = self.interest.parameters(name)
-        made: list[Argument] = []
-        complete = True
+        made, complete = list[Argument](), True
         for index, arg in enumerate(node.args):
             if arg.star:
                 complete = False
                 continue
             known_position = index < len(signature) and complete
             parameter = arg.keyword or (signature[index] if known_position else str(index))
-            known = self.analysis.values.of(arg.value, place.scope)
+            known = known_argument(self.analysis.values, arg.value, place.scope)
             self.consumed.update(known.origins)
             made.append(
                 Argument(
@@ -265,7 +265,7 @@ class Apis:
 
     def _reasons(self, node: ir.Expr, known: Known) -> tuple[Why, ...]:
         """How a name's value is known, and where its default is written."""
-        if not isinstance(node, ir.Name | ir.Attribute) or known.value.kind not in _TOLD:
+        if not isinstance(node, ir.Name | ir.Attribute | ir.Subscript) or known.value.kind not in _TOLD:
             return ()
         value = known.value.value
         shown = short(repr(value)) if known.value.kind == "constant" else f"`{short(str(value))}`"

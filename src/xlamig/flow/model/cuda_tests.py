@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 from xlamig import ir
 from xlamig.facts import Value
+from xlamig.flow.model.capped_counts import is_capped
 from xlamig.flow.model.cuda_questions import asks_tensor, names_cuda
 from xlamig.flow.model.known import Known
 from xlamig.flow.model.names import Names
@@ -60,7 +62,7 @@ class CudaTests:
                     return self._test(node, negated=op == "!=")
                 if _is_backend_of_cuda(one) and self._asks_backend(other, scope):
                     return self._test(node, negated=op == "!=")
-        if isinstance(right, ir.Const) and self._counts_gpus(left, scope):
+        if isinstance(right, ir.Const) and self._is_number_of_gpus(left, scope):
             none = (op, right.value) in (("==", 0), ("<", 1), ("<=", 0))
             if none or op in (">", ">=", "!="):
                 return self._test(node, availability=True, negated=none)
@@ -75,6 +77,11 @@ class CudaTests:
         if not isinstance(node, ir.Call) or self.names.dotted(node.func, scope) != "torch.device":
             return False
         return bool(node.args) and names_cuda(node.args[0].value)
+
+    def _is_number_of_gpus(self, node: ir.Expr, scope: Scope) -> bool:
+        """Return whether an expression counts GPUs, or holds at most as many as are there."""
+        counts = partial(self._counts_gpus, scope=scope)
+        return counts(node) or is_capped(node, scope, counts)
 
     def _counts_gpus(self, node: ir.Expr, scope: Scope) -> bool:
         """`torch.cuda.device_count()`, `len(torch.cuda.default_generators)`, and names for such numbers."""

@@ -26,7 +26,7 @@ def _at(body: Iterable[ir.Stmt], path: str, start: int, value: ir.Expr | None) -
             return _inside(statement, path, start, value)
         if isinstance(statement, ir.Assign) and [path_of(one) for one in statement.targets] == [path]:
             value = statement.value
-        elif _may_set(statement, path):
+        elif may_set(statement, path):
             value = None
     return None
 
@@ -34,7 +34,7 @@ def _at(body: Iterable[ir.Stmt], path: str, start: int, value: ir.Expr | None) -
 def _inside(statement: ir.Stmt, path: str, start: int, value: ir.Expr | None) -> ir.Expr | None:
     if isinstance(statement, ir.Assign | ir.AnnAssign | ir.AugAssign):
         return value
-    if not isinstance(statement, ir.If | ir.With) and _may_set(statement, path):
+    if not isinstance(statement, ir.If | ir.With) and may_set(statement, path):
         return None
     for block in ir.blocks_of(statement):
         if block and block[0].start <= start < block[-1].end:
@@ -42,7 +42,7 @@ def _inside(statement: ir.Stmt, path: str, start: int, value: ir.Expr | None) ->
     return None if isinstance(statement, ir.FunctionDef | ir.ClassDef) else value
 
 
-def _may_set(statement: ir.Stmt, path: str) -> bool:
+def may_set(statement: ir.Stmt, path: str) -> bool:
     """Return whether something in a statement gives a path a value."""
     return any(path_of(target) == path for node in ir.walk(statement) for target in _targets(node))
 

@@ -18,10 +18,10 @@ from xlamig.flow.model.outcomes import most_of
 from xlamig.flow.model.scopes import path_of
 
 WITHOUT_GRADIENTS = frozenset({"torch.no_grad", "torch.inference_mode"})
-_FEW = 4
-_ONCE_OR_TWICE = 2
+_FEW, _ONCE_OR_TWICE = 4, 2
 _BUILTINS = frozenset(dir(builtins))
 _OPTIMIZER_STEPS = (Effect.OPTIMIZER_STEP, Effect.XLA_OPTIMIZER_STEP)
+_GRADIENTS = (Effect.BACKWARD, Effect.GRADIENT, Effect.ZERO_GRAD)
 _TRAINS = (Effect.BACKWARD, Effect.MODEL_CALL, Effect.ZERO_GRAD, Effect.BATCH)
 
 
@@ -135,7 +135,8 @@ class LoopKinds:
             return "plain"
         if is_short(node) or self._has_few_iterations(node) or (self.m.loops and self._runs_seldom(node)):
             return "graph-breaking" if runs_graph(effects) else "plain"
-        if effects.happens(*_OPTIMIZER_STEPS) and effects.happens(*_TRAINS):
+        updates = effects.happens(*_OPTIMIZER_STEPS) and effects.happens(*_TRAINS)
+        if updates and not self._runs_trainings(node, iterable, effects):
             return "training"
         if Effect.STEP_LOOP in effects.must and iterable.kind not in ("loader", "dataset"):
             return "epoch"
@@ -179,6 +180,14 @@ class LoopKinds:
             and not self.m.forwards
             and not self._over_modules(loop.node, iterable, effects)
         )
+
+    def _runs_trainings(self, node: ir.For | ir.While, iterable: AbstractValue, effects: Effects) -> bool:
+        """Return whether each iteration calls a function with training loops of its own, as a loop over folds
+        does; outside of these, no update has a gradient: it only sets a scheduler forward."""
+        if not effects.happens(Effect.STEP_LOOP) or effects.happens(*_GRADIENTS):
+            return False
+        steps = any(isinstance(part, ir.Attribute) and part.attr == "step" for part in ir.walk(node))
+        return not steps and iterable.kind not in ("loader", "dataset")
 
     def _kind_of_inference(
         self, node: ir.For | ir.While, iterable: AbstractValue, effects: Effects, before: Env, after: Env

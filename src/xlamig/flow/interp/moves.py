@@ -13,6 +13,7 @@ from xlamig.flow.interp.events import Event
 from xlamig.flow.interp.frames import ClassInfo, modules_of
 from xlamig.flow.interp.module_parts import ModuleParts
 from xlamig.flow.interp.moved_to_save import record_move_to_save
+from xlamig.flow.interp.moved_with import Holder, is_made_later, move_arguments
 from xlamig.flow.interp.state import State
 from xlamig.flow.interp.swapping import KEPT
 from xlamig.flow.model.effects import Effect
@@ -27,10 +28,6 @@ _MESSAGES = {
     "attribute": "the attribute is set here",
     "list": "the parameters are collected here",
 }
-
-
-_Holder = tuple[str, ir.Node, str, str]
-"""How something holds the parameters, where, under which name, and the file."""
 _OFF = frozenset({"off", "unset", "never"})
 
 
@@ -43,8 +40,8 @@ class Moves:
         self._guards = Guards(state.analysis)
         self._parts = ModuleParts()
         self._called: set[tuple[Ref, tuple[str, int]]] = set()  # with the function that calls
-        self._held: dict[Ref, list[_Holder]] = {}
-        self._left: dict[Ref, list[tuple[str, ir.Node, list[_Holder]]]] = {}  # behind by moves
+        self._held: dict[Ref, list[Holder]] = {}
+        self._left: dict[Ref, list[tuple[str, ir.Node, list[Holder]]]] = {}  # behind by moves
         self._ties: dict[Ref, list[Event]] = {}
         self._optional: set[tuple[str, int]] = set()  # ties under an option that the project leaves off
         self._moves: dict[Ref, tuple[AbstractValue, ir.Call, ir.Stmt, str]] = {}
@@ -113,8 +110,9 @@ class Moves:
             self._moves[ref] = (module, node, self.m.statement, path)
             if self.m.swaps:
                 self._kept.add(ref)
-        dependants = [*self.dependants(module, node)]
-        ties = {(filename, at.start) for via, at, _, filename in dependants if via == "tie"}
+        held = self.dependants(module, node)
+        dependants = [one for one in held if not is_made_later(self.m, module, path, one)]
+        ties = {(where, at.start) for via, at, _, where in dependants if via == "tie"}
         lost = not self._lost.isdisjoint(modules_of(module.ref))
         refs = (ref for part in self._parts.all_of(module) for ref in modules_of(part.ref))
         called = not self._called.isdisjoint((ref, self._function) for ref in refs)
@@ -122,8 +120,7 @@ class Moves:
         for via, at, name, filename in dependants:
             if self.m.swaps and via in KEPT and not (lost and via == "optimizer"):
                 continue
-            where = "" if filename == self.m.filename else filename
-            why = Why(_MESSAGES[via], (at.start, at.end), where)
+            why = Why(_MESSAGES[via], (at.start, at.end), "" if filename == self.m.filename else filename)
             told = self.m.record(
                 ModuleMove,
                 node,
@@ -137,6 +134,7 @@ class Moves:
             if via == "tie" and told is not None:
                 for ref in modules_of(module.ref):
                     self._ties.setdefault(ref, []).append(told)
+        move_arguments(self.m, self._parts.all_of(module), node)
 
     def taken_to_host(self, module: AbstractValue, node: ir.Call, path: str) -> None:
         """A module is moved to the CPU: a move back makes new parameters."""
@@ -147,7 +145,7 @@ class Moves:
             if not self.m.swaps:
                 self._lost.add(ref)
 
-    def dependants(self, module: AbstractValue, node: ir.Call) -> Iterator[_Holder]:
+    def dependants(self, module: AbstractValue, node: ir.Call) -> Iterator[Holder]:
         """Yield the objects that hold the parameters of a module, or of the parts that its class sets, and
         theirs: those that no move before left behind, but in another branch."""
         for one in self._parts.all_of(module):

@@ -84,7 +84,9 @@ def test_counts_what_a_registry_holds_under_a_name_that_nothing_asks_for(tmp_pat
         ({"train.py": TRAIN + "    getattr(Net(), f'sam{x}')(1)\n"}, [6]),
         ({"train.py": TRAIN + "    import net\n    net.__dict__[name](1)\n"}, [8]),
         ({"train.py": TRAIN + "    import net\n    getattr(net, name)(1)\n"}, [8]),
-        ({"train.py": TRAIN + "    Net().run('build')\n"}, [8]),
+        ({"train.py": TRAIN + "    Net().run('sample')\n"}, [6]),
+        ({"train.py": TRAIN + "    import net\n    run(net, 'build')\n"}, [8]),
+        ({"train.py": TRAIN + "    Net().run('net.build')\n"}, [8]),
         ({"net.py": NET + "table = globals()[name]\n"}, [8]),
         ({"net.py": NET.replace("def build", "@register\ndef build")}, [9]),
         ({"net.py": NET.replace("def build", "@NETS.register('b')\ndef build")}, [9]),
@@ -105,7 +107,8 @@ def test_counts_what_a_registry_holds_under_a_name_that_nothing_asks_for(tmp_pat
         ),
         ({"table.py": "from net import *\nglobals()[name](1)\n"}, [8]),
         ({"train.py": TRAIN + "    import net\n    [getattr(net, name) for name in net.__all__]\n"}, [8]),
-        ({"net.py": NET + "NAMES = ['build']\n"}, [8]),
+        ({"net.py": NET + "NAMES = ['sample']\n"}, [6]),
+        ({"net.py": NET + "NAMES = ['build']\n", "train.py": TRAIN + "    import net\n    run(net)\n"}, [8]),
         ({"net.py": NET + "NAMES = 'build, other (1)'\n"}, [8]),
         ({"table.py": "from net import *\nbuild(1)\n"}, [8]),
         (
@@ -248,6 +251,9 @@ def test_a_function_that_calls_itself_is_not_used(tmp_path: Path) -> None:
         {"b.py": "def build(x): ...\nbuild(1)\n"},
         {"b.py": "def build(x): ...\n", "a.py": "from b import build\nbuild(1)\n"},
         {"train.py": TRAIN + "    print('build and sample nothing')\n"},
+        {"train.py": TRAIN + "    Net().run('build')\n"},
+        {"train.py": TRAIN + "    if Net().mode == 'build': print(1)\n"},
+        {"net.py": NET + "NAMES = {'build': 0}\n"},
     ],
 )
 def test_an_import_and_unused_code_use_nothing(tmp_path: Path, files: dict[str, str]) -> None:

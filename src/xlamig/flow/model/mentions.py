@@ -13,7 +13,7 @@ from xlamig.flow.model.exits import ends_program
 from xlamig.flow.model.known import short
 from xlamig.flow.model.lookups import looked_up, module_of, parts_of
 from xlamig.flow.model.pieces import Pieces
-from xlamig.flow.model.references import ATTRIBUTE, IMPORTED, OWN, references_of
+from xlamig.flow.model.references import ATTRIBUTE, IMPORTED, OWN, TEXT, references_of
 from xlamig.flow.model.scopes import Scope, ScopeTable, path_of
 from xlamig.knowledge import values as table
 
@@ -31,11 +31,13 @@ _LOOKING_UP = frozenset({ir.Call, ir.Subscript})
 
 
 class Defined(NamedTuple):
-    """A function, method or class; `scope` is its qualified name, `owner` the class of a method."""
+    """A function, method or class; `scope` is its qualified name, `owner` the class of a method. One that is
+    `registered` is looked up by its name."""
 
     scope: str
     name: str
     owner: str
+    registered: bool = False
 
 
 class Block(NamedTuple):
@@ -126,7 +128,7 @@ def _mentioned(statement: ir.Stmt, scopes: ScopeTable) -> Mentions:
             continue
         if kind in _NAMING and (mentioned := set(_mentioned_by(node, around))):
             if exports:
-                imported |= mentioned
+                imported |= {one.removeprefix(TEXT) for one in mentioned}
             else:
                 blocks.setdefault((around.scope.name, around.conditions), set()).update(mentioned)
         if path:
@@ -134,11 +136,11 @@ def _mentioned(statement: ir.Stmt, scopes: ScopeTable) -> Mentions:
             continue
         if isinstance(node, ir.FunctionDef | ir.ClassDef):
             scope = scopes.of(node)
+            held = any(map(_registers_own_name, node.decorators))  # by what may call any method
             if _is_plain(node, around.owner) and (around.owner or scope.parent is scopes.module):
-                defined.append(Defined(scope.name, node.name, around.owner))
+                defined.append(Defined(scope.name, node.name, around.owner, held))
             if isinstance(node, ir.ClassDef):
                 bases.append((node.name, tuple(path_of(a.value).rpartition(".")[2] for a in node.args)))
-            held = any(map(_registers_own_name, node.decorators))  # by what may call any method
             owner = node.name if isinstance(node, ir.ClassDef) and _is_plain(node) and not held else ""
             waiting += [(child, around) for child in node.decorators]
             if isinstance(node, ir.ClassDef):  # a class uses its bases
@@ -257,7 +259,7 @@ def _is_export_list(statement: ir.Stmt) -> bool:
 def _mentioned_by(node: ir.Node, around: _Around) -> Iterator[str]:
     """Yield what a node refers to, but not the functions and classes that it is in."""
     if not isinstance(node, ir.Name | ir.Attribute):
-        yield from (name for name in _named(node) if name not in around.names)
+        yield from (name for name in _named(node) if name.removeprefix(TEXT) not in around.names)
         return
     outermost = OWN + around.scope.name.partition(".")[0]
     for one in references_of(node, around.scope):
@@ -268,7 +270,8 @@ def _mentioned_by(node: ir.Node, around: _Around) -> Iterator[str]:
 def _named(node: ir.Node) -> Iterable[str]:
     match node:
         case ir.Const(value=str(text)) if len(text) <= _LONGEST and _CODE.search(text):
-            return _WORD.findall(text)
+            words = _WORD.findall(text)
+            return [TEXT + text] if words == [text] else words
         case ir.FString(parts=parts):
             return [word for part in parts if isinstance(part, str) for word in _WORD.findall(part)]
     return ()

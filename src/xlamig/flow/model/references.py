@@ -1,7 +1,8 @@
 """The references that names and attributes make, coded as words.
 
 "x" refers to anything of that name, ".x" to a method or attribute alone, "=x" to the function or class of the
-module itself, and "@package.module.x" to what an import leads to.
+module itself, "@package.module.x" to what an import leads to, and "'x" is a text of one word, by which
+something may be looked up.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from xlamig import ir
 from xlamig.flow.model.name_index import NameIndex
 from xlamig.flow.model.scopes import Scope, path_of
 
-ATTRIBUTE, OWN, IMPORTED = ".", "=", "@"
+ATTRIBUTE, OWN, IMPORTED, TEXT = ".", "=", "@", "'"
 UNFOUND = "*"
 """The file, as it were, of a module of the project that is not found."""
 
@@ -85,7 +86,7 @@ class Referring:
             yield defined_in(file, reference[1:])
             return
         if not reference.startswith(IMPORTED):
-            yield reference.removeprefix(ATTRIBUTE) if self._finds_modules else reference
+            yield reference.lstrip(ATTRIBUTE + TEXT) if self._finds_modules else reference
             return
         dotted = reference[1:]
         place = self._index.locate(dotted, self._modules[file])

@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 from xlamig.flow.model.closure import closure
 from xlamig.flow.model.lookups import HERE
 from xlamig.flow.model.mentions import Block, Conditions, Defined, Mentions
-from xlamig.flow.model.references import ATTRIBUTE, IMPORTED, UNFOUND, Referring, defined_in
+from xlamig.flow.model.references import ATTRIBUTE, IMPORTED, TEXT, UNFOUND, Referring, defined_in
 from xlamig.knowledge import values as table
 
 Modules = Iterable[tuple[str, Mentions]]
@@ -195,9 +195,11 @@ def _is_private(scope: str) -> bool:
     return any(part.startswith("_") for part in scope.split("."))
 
 
-def _references_to(key: str, one: Defined) -> tuple[str, str]:
-    """Return the resolved references that may mean a function, method or class."""
-    return one.name, ATTRIBUTE + one.name if one.owner else defined_in(key, one.name)
+def _references_to(key: str, one: Defined) -> tuple[str, ...]:
+    """Return the resolved references that may mean a function, method or class. A text of one word means only
+    what an object or a registry holds: nothing looks up names in the modules of the others."""
+    first = one.name, ATTRIBUTE + one.name if one.owner else defined_in(key, one.name)
+    return (*first, TEXT + one.name) if one.owner or one.registered else first
 
 
 def _module(key: str) -> str:

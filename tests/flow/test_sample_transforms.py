@@ -105,3 +105,72 @@ def test_reports_nothing_in_transforms_that_a_function_makes(tmp_path: Path) -> 
     assert warned(tmp_path, "tr = build(True)\nds = CIFAR10('d', transform=tr)", build) == set()
     build = "def build(): return Erase()"
     assert warned(tmp_path, "tr = build()\nds = CIFAR10('d', transform=tr)", build) == set()
+
+
+TARGETS = """
+import torch
+from boxes import assign, iou
+class Targets:
+    def __init__(self, priors):
+        self.priors = priors
+    def __call__(self, boxes):
+        return assign(boxes, self.priors)
+"""
+BOXES = """
+import torch
+def iou(one, other):
+    return torch.max(one, other).sum(-1)
+def assign(boxes, priors):
+    overlap = iou(boxes.unsqueeze(0), priors.unsqueeze(1))
+    best, index = overlap.max(0)
+    return best.index_fill_(0, index, 2)
+"""
+PUT_TOGETHER = """
+from targets import Targets
+def build_transform(priors):
+    return Targets(priors)
+"""
+LOADS = """
+import torch
+from torchvision.datasets import CocoDetection
+import boxes
+from put import build_transform
+ds = CocoDetection("d", target_transform=build_transform(torch.ones(9, 4)))
+loader = torch.utils.data.DataLoader(ds, 8, drop_last=True)
+model = torch.nn.Linear(4, 4).cuda()
+for x in loader:
+    MORE
+    model(x.cuda())
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the current folder, by a path in which no part is named like a test."""
+    monkeypatch.chdir(tmp_path)
+    return Path()
+
+
+def aborts(folder: Path, more: str = "pass") -> list[str]:
+    """Return the files with operators that abort the process on XLA."""
+    texts = {"targets": TARGETS, "boxes": BOXES, "put": PUT_TOGETHER, "train": LOADS.replace("MORE", more)}
+    for name, text in texts.items():
+        (folder / f"{name}.py").write_text(text)
+    options = engine.Options({"select": ["XLA510"]}, isolated=True, jobs=1, cache=False)
+    return [Path(finding.filename).name for finding in engine.check([folder], options).findings]
+
+
+def test_reports_no_operator_that_only_transforms_call(project: Path) -> None:
+    assert aborts(project) == []
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        "boxes.assign(x.cuda(), x.cuda())",
+        "if ds.priors is None: boxes.assign(x.cuda(), x.cuda())",
+        "build_transform(x.cuda())(x.cuda())",
+    ],
+)
+def test_reports_operators_that_others_call_too(project: Path, more: str) -> None:
+    assert aborts(project, more) == ["boxes.py"]

@@ -30,6 +30,7 @@ from xlamig.flow.model.summaries import FunctionSummary
 from xlamig.flow.model.values import Values
 
 _OUTSIDE = ProjectIndex({})
+_TRANSFORMS = "transform"
 
 
 def interface_of(module: ir.Module, scopes: ScopeTable, text: str, pieces: Pieces) -> Interface:
@@ -49,11 +50,12 @@ def interface_of(module: ir.Module, scopes: ScopeTable, text: str, pieces: Piece
     summaries: Mapping[str, FunctionSummary] = {}
     on_cuda = NO_CUDA_CALLS
     torch = has_torch(text)
-    if torch:
-        analysis = Analysis(module, text, names, values, has_torch=True)
-        regions = Regions(analysis)
+    analysis = Analysis(module, text, names, values, has_torch=torch)
+    regions = Regions(analysis)
+    if torch or _TRANSFORMS in text:  # where a program puts together what works on its samples
         graph = CallGraph(scopes, analysis, regions)
         calls = graph.calls(module)
+    if torch:
         on_cuda = cuda_calls_of(scopes, analysis, graph.called_name)
         summaries = summaries_of(scopes, analysis, regions)
     stars = tuple(scopes.module.stars)

@@ -41,10 +41,10 @@ class Callers(NamedTuple):
     """The callers of a module's functions, as far as they are known.
 
     `steps` are the functions that a step of any module calls, and a module that calls them, another than
-    their own where there is one; `workers` are
-    those that the workers of a loader call and nothing else does; `elsewhere` are those that other modules
-    call, also outside of steps; `samples` are the classes that only datasets make; `cuda` are the functions
-    that only code for CUDA calls, each with the test.
+    their own where there is one; `workers` are those that only the workers of a loader call, or what
+    transforms the samples of a dataset; `elsewhere` are those that other modules call, also outside of steps;
+    `samples` are the classes that only datasets make; `cuda` are the functions that only code for CUDA calls,
+    each with the test.
     """
 
     steps: Mapping[str, str]
@@ -69,20 +69,20 @@ def callers_of(
     each method to others that run where it does, `built` the names of methods to those of objects that
     factories make, `on_cuda` are the calls of each module for CUDA."""
     graph = _Graph(calls, locate, dispatched, built)
-    workers, samples = graph.workers(), graph.samples()
+    workers, (samples, transforms) = graph.workers(), graph.samples()
     steps, elsewhere, first_rank = graph.steps(samples), graph.elsewhere(), graph.first_rank()
     guarded = any(part.guarded for part in on_cuda.values())
     cuda = only_on_cuda(on_cuda, graph.callers(), graph.place) if guarded else {}
     return {
         module: Callers(
             steps.get(module, {}),
-            frozenset(workers.get(module, ())),
+            frozenset((*workers.get(module, ()), *transforms.get(module, ()))),
             frozenset(elsewhere.get(module, ())),
             frozenset(samples.get(module, ())),
             frozenset(first_rank.get(module, ())),
             tuple(sorted(cuda.get(module, {}).items())),
         )
-        for module in {*steps, *cuda, *workers, *elsewhere, *samples, *first_rank}
+        for module in {*steps, *cuda, *workers, *elsewhere, *samples, *transforms, *first_rank}
     }
 
 
@@ -190,17 +190,22 @@ class _Graph:
                     waiting.append(place)
         return found
 
-    def samples(self) -> dict[str, set[str]]:
-        """Return the classes by module that only datasets make, and classes that only these make."""
+    def samples(self) -> tuple[dict[str, set[str]], dict[str, set[str]]]:
+        """Return the classes by module that only datasets make, and classes that only these make; and the
+        functions that only methods of these call."""
         found: dict[str, set[str]] = {}
         for module in self.calls:
-            served = found.setdefault(module, {SAMPLES})
-            served.update(name for _, name in self._callees(module, DATASETS))
+            known = found.setdefault(module, {SAMPLES})
+            known.update(name for _, name in self._callees(module, DATASETS))
         classes: dict[str, set[str]] = {}
+        functions: dict[str, set[str]] = {}
+        of_classes: set[_Function] = set()
         waiting = [(module, name) for module, names in found.items() for name in names]
-        callers = self._callers() if len(waiting) > len(found) else {}
+        served = any(not calls.keys().isdisjoint((DATASETS, SAMPLES)) for calls in self.calls.values())
+        callers = self._callers(at_times=True) if served else {}
         while waiting:
-            for module, name in self._callees(*waiting.pop()):
+            caller = waiting.pop()
+            for module, name in self._callees(*caller):
                 known = found.setdefault(module, set())
                 others = callers.get(_last(name), ())
                 makes = name.endswith(".__init__")
@@ -211,13 +216,17 @@ class _Graph:
                 known.add(name)
                 if not makes:  # a function that returns one, maybe
                     waiting.append((module, name))
+                    if caller in of_classes:
+                        of_classes.add((module, name))
+                        functions.setdefault(module, set()).add(name)
                 else:
                     owner = name.removesuffix("__init__")
                     classes.setdefault(module, set()).add(owner[:-1])
                     methods = {name, *(one for one in self.calls[module] if one.startswith(owner))}
+                    of_classes.update((module, one) for one in methods)
                     waiting.extend((module, one) for one in methods - known)
                     known |= methods
-        return classes
+        return classes, functions
 
     def _is_worker(
         self, caller: _Function, called: str, place: _Function, found: Mapping[str, set[str]]
@@ -225,14 +234,16 @@ class _Graph:
         """Return whether a caller runs in workers, or calls another function of that name."""
         return caller[1] in found.get(caller[0], ()) or self.place(called, caller[0]) != place
 
-    def _callers(self) -> dict[str, list[tuple[_Function, str]]]:
-        """Return by last name the functions that call it, each with the name that it calls."""
+    def _callers(self, at_times: bool = False) -> dict[str, list[tuple[_Function, str]]]:
+        """Return by last name the functions that call it, each with the name that it calls; with `at_times`
+        also what calls it on one rank, or in some iterations."""
+        left_out = {STEP, WORKERS, DATASETS, *(() if at_times else (FIRST_RANK, AT_TIMES))}
         found: dict[str, list[tuple[_Function, str]]] = {}
         for module, functions in self.calls.items():
             if any(part.startswith("test") for part in module.split(".")):
                 continue
             for name, called in functions.items():
-                if name not in (STEP, WORKERS, DATASETS, FIRST_RANK, AT_TIMES):
+                if name not in left_out:
                     for one in called:
                         found.setdefault(_last(one), []).append(((module, name), one))
         return found

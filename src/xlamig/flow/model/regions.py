@@ -72,7 +72,9 @@ class Regions:
             if owner not in self._classes:
                 self._classes[owner] = self._methods(owner)
             words |= self._classes[owner].get(node.name, NO_CONTEXT)
-        return words & WORKER if self.is_for_samples(owner) else words
+        if not self.is_for_samples(owner):
+            return words
+        return NO_CONTEXT if node.name == "__init__" else WORKER
 
     def is_for_samples(self, scope: Scope) -> bool:
         """Return whether only datasets make objects of a class, or of that of a method."""

@@ -127,3 +127,26 @@ def test_a_loop_that_computes_does(tmp_path: Path, options: str, use: str, head:
 )
 def test_a_module_that_sets_a_mode_only_tries_itself_out(block: str, tried: bool) -> None:
     assert is_tried_out(f'import torch\nif __name__ == "__main__":\n    {block}\n', True) is tried
+
+
+SELF_TEST = """net = Net()
+    x = torch.randn(2, 8)
+    print(test_mode(net, x))"""
+
+
+@pytest.mark.parametrize(
+    ("more", "tried"),
+    [
+        ("pass", True),
+        ("for mode in range(5): test_mode(net, x, mode)", True),
+        ("test(net, x)", False),
+        ("net.load_state_dict(torch.load('net.pt'))", False),
+        ("torch.save(test_mode(net, x), 'x.pt')", False),
+    ],
+)
+def test_tests_on_made_up_inputs_only_try_a_module_out(more: str, tried: bool) -> None:
+    text = f'import torch\nif __name__ == "__main__":\n    {SELF_TEST}\n    {more}\n'
+    assert is_tried_out(text, True) is tried
+    assert is_tried_out(text, False) is False
+    given = text.replace("torch.randn(2, 8)", "Photos()")
+    assert is_tried_out(given, True) is False

@@ -56,6 +56,10 @@ _WORKS = re.compile(
     r"|\bsys\b|\bbackward\b",
     re.MULTILINE,
 )
+_USES_FILES = re.compile(
+    r"\b\w*(?:load|save|open|write|read|export|dump|glob)\w*\(|\bstep\(|\bbackward\b|\bsys\b|criterion|loss"
+)
+_TESTS = re.compile(r"\btest_\w+\(")
 _SETS_MODE = re.compile(r"^[ \t]*(\w+)\.train\((?:True|False)?\)", re.MULTILINE)
 _REMARK = re.compile(r"(?:^|(?<=\s))#.*$", re.MULTILINE)  # in Python
 _COMMENT = re.compile(r"^[ \t]*(?:#|//).*$", re.MULTILINE)
@@ -233,7 +237,10 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
 def is_tried_out(text: str, imported: bool) -> bool:
     """Return whether a module that others import only tries out its parts when it is run."""
     _, found, block = text.rpartition(_MAIN)
-    return imported and not (found and _runs_program(_without_empty_parser(_REMARK.sub("", block))))
+    block = _without_empty_parser(_REMARK.sub("", block))
+    if found and _makes_inputs().search(block) and not _USES_FILES.search(block):
+        block = _TESTS.sub("", block)
+    return imported and not (found and _runs_program(block))
 
 
 def _without_empty_parser(block: str) -> str:
@@ -266,4 +273,4 @@ def _runs_program(block: str) -> bool:
 @cache
 def _makes_inputs() -> re.Pattern[str]:
     functions = "|".join(sorted(table.names("torch", "inputs")))
-    return re.compile(rf"\b(?:torch|np|numpy)\.(?:random\.)?(?:{functions})\(")
+    return re.compile(rf"\b(?:torch|np|numpy)\.(?:random\.)?(?:{functions})\(|\.random_\(")

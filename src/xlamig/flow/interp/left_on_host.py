@@ -121,7 +121,10 @@ class LeftOnHost:
 
 
 def _is_left(held: AbstractValue) -> bool:
-    return held.kind == "tensor" and held.place == "host" and held.sure >= LIKELY and not held.scalar
+    """Return whether a value is a tensor on the host that something computes with: one without elements,
+    `torch.empty(0)`, holds the place of an argument that is not used."""
+    is_tensor = held.kind == "tensor" and held.place == "host" and held.sure >= LIKELY
+    return is_tensor and not held.scalar and 0 not in (held.shape or ())
 
 
 def _moves_along(node: ir.Expr, held: AbstractValue) -> bool:

@@ -89,8 +89,21 @@ class CudaTests:
             made = _made(node, scope)
             return made is not None and self._counts_gpus(made, scope)
         if path_of(node.func) == "len" and node.args:
-            return self.names.dotted(node.args[0].value, scope) == "torch.cuda.default_generators"
+            held = node.args[0].value
+            listed = held if isinstance(held, ir.Call) else _made(held, scope)
+            if listed is not None and self._lists_gpus(listed, scope):
+                return True
+            return self.names.dotted(held, scope) == "torch.cuda.default_generators"
         return self.names.dotted(node.func, scope) in table.names("cuda-tests", "counts")
+
+    def _lists_gpus(self, node: ir.Call, scope: Scope) -> bool:
+        """Return whether a call lists the numbers of the GPUs: `list(range(torch.cuda.device_count()))`."""
+        match node:
+            case ir.Call(func=ir.Name(id="list" | "tuple"), args=(ir.Arg(value=ir.Call() as inner),)):
+                return self._lists_gpus(inner, scope)
+            case ir.Call(func=ir.Name(id="range"), args=(ir.Arg(value=count),)):
+                return self._counts_gpus(count, scope)
+        return False
 
     def _asks_backend(self, node: ir.Expr, scope: Scope) -> bool:
         """`torch.distributed.get_backend()`, and a name for its result."""

@@ -105,7 +105,7 @@ def test_asks_a_tensor_although_an_option_has_the_name() -> None:
     """`is_cuda` of the options is a flag; that of a tensor follows the tensor."""
     noise = "\n    def noise(self, z):\n        h = torch.ones(3)\n        if z.is_cuda:\n"
     noise += "            h = h.cuda()\n"
-    solver = SOLVER + noise + "        return h + z\n"
+    solver = SOLVER.replace("self.model(x)", "self.model(self.noise(x))") + noise + "        return h + z\n"
     assert "h = h.to(z.device)" in fixed(program("is_cuda", solver=solver))["solver.py"]
 
 

@@ -104,7 +104,7 @@ def test_a_statement_for_cuda_alone_is_put_under_a_test() -> None:
 def test_a_file_is_loaded_to_the_device_that_a_name_holds(chosen: str, written: bool) -> None:
     load = "torch.load(x, map_location={})"
     place = '"cpu" if str(where).startswith("xla") else where'
-    lines = f"def main(x):\n    where = {chosen}\n    {load.format('where')}"
+    lines = f"def main(x, model):\n    where = {chosen}\n    {load.format('where')}\n    model.to(where)"
     assert fixed(lines, "XLA907") == ([load.format(place)] if written else [])
 
 

@@ -89,8 +89,10 @@ def test_a_move_that_no_optimizer_sees_is_silent(program: str) -> None:
     assert not [fact for fact in facts(AGENT + program) if fact.kind == "module-move"]
 
 
-def test_an_optimizer_holds_the_parameters_of_parts_at_any_depth() -> None:
-    program = f"{AGENT}agent = Agent(nn.Linear(4, 2))\n{OPTIMIZER}agent.cuda()\n"
+@pytest.mark.parametrize("given", ["", "params="])
+def test_an_optimizer_holds_the_parameters_of_parts_at_any_depth(given: str) -> None:
+    optimizer = OPTIMIZER.replace("Adam(", f"Adam({given}")
+    program = f"{AGENT}agent = Agent(nn.Linear(4, 2))\n{optimizer}agent.cuda()\n"
     assert [fact.via for fact in facts(program) if fact.kind == "module-move"] == ["optimizer"]
 
 

@@ -135,7 +135,7 @@ class TorchCalls:
                 self.m.prove(node, own_device=ids is not None and element_of(ids).kind == "device")
                 return self.moves.wrap(first, name, node)
             case "optimizer":
-                return self._optimizer(first, node)
+                return self._optimizer(args.get(0, "params") or TOP, node)
             case "scaler" | "writer" | "logger" | "distribution":
                 held = args.tensors()
                 self.m.prove(node, on_host=bool(held) and all(t.place == "host" for t in held))

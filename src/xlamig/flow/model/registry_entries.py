@@ -27,7 +27,12 @@ def registries_of(module: ir.Module, scopes: ScopeTable, names: Names, pieces: P
                 | ir.AnnAssign(target=ir.Name(id=name), value=ir.Expr() as value)
             ):
                 made.update(_made(name, value, names, scopes))
-                entries.extend(_listed(name, value, names, scopes))
+                entries.extend(_listed(f"{scopes.module_name}.{name}", value, names, scopes))
+            case ir.Assign(targets=(ir.Subscript(value=container, index=(key,)),), value=value):
+                entries.extend(_entry(_name(container, names, scopes), key, value, names, scopes))
+            case ir.ExprStmt(value=ir.Call(func=ir.Attribute(value=container, attr="update"), args=args)):
+                for arg in args:
+                    entries.extend(_listed(_name(container, names, scopes), arg.value, names, scopes))
         if isinstance(statement, ir.FunctionDef | ir.ClassDef):
             adders.update(pieces.of(_adders, statement, scopes))
             entries.extend(_decorated(statement, names, scopes))
@@ -54,13 +59,18 @@ def _made(name: str, value: ir.Expr, names: Names, scopes: ScopeTable) -> Iterat
                 yield name, maker
 
 
-def _listed(name: str, value: ir.Expr, names: Names, scopes: ScopeTable) -> Iterator[Entry]:
-    if not isinstance(value, ir.Dict):
-        return
-    for key, item in zip(value.keys, value.values, strict=True):
-        if isinstance(item, ir.Name | ir.Attribute) and (dotted := _name(item, names, scopes)):
-            text = key.value if isinstance(key, ir.Const) and isinstance(key.value, str) else ""
-            yield Entry(f"{scopes.module_name}.{name}", text, dotted)
+def _listed(container: str, value: ir.Expr, names: Names, scopes: ScopeTable) -> Iterator[Entry]:
+    if isinstance(value, ir.Dict):
+        for key, item in zip(value.keys, value.values, strict=True):
+            yield from _entry(container, key, item, names, scopes)
+
+
+def _entry(
+    container: str, key: ir.Expr | None, item: ir.Expr, names: Names, scopes: ScopeTable
+) -> Iterator[Entry]:
+    if container and isinstance(item, ir.Name | ir.Attribute) and (dotted := _name(item, names, scopes)):
+        text = key.value if isinstance(key, ir.Const) and isinstance(key.value, str) else ""
+        yield Entry(container, text, dotted)
 
 
 def _decorated(node: ir.FunctionDef | ir.ClassDef, names: Names, scopes: ScopeTable) -> Iterator[Entry]:

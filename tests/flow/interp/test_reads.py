@@ -53,6 +53,7 @@ SILENT = {
     "a key of a dictionary that it adds": "z = {}; z[x.argmax()] = 3",
     "a number that an object elsewhere writes": "from lib import board; board.add_scalar('lr', i / 9, i)",
     "an object elsewhere that keeps it": "from lib import board; board.keep('loss', loss, i)",
+    "spread numbers": "print(*[1, i], *x.shape); z = '%s %s' % (*x.shape, *torch.ones(3)); '{}'.format(*extra)",
     "python numbers": "z = max(i, 3); w = math.sqrt(i + 1); v = float('inf'); u = f'{i:.3f}'",
 }
 READ = {
@@ -80,6 +81,10 @@ READ = {
     "f'{loss:.4f}'": "format: loss",
     "'%.3f' % loss": "format: loss",
     "'{}'.format(loss)": "format: loss",
+    "print(1, *x[0])": "format: x[0]",
+    "'{} {}'.format(*x[0])": "format: x[0]",
+    "'%s %s' % (*x[0], i)": "format: x[0]",
+    "'%s %s' % (i, *x.sum(0))": "format: x.sum(0)",
     "str(loss)": "format: loss",
     "bar.set_postfix(loss=loss)": "format: loss",
     "logger.debug(f'{loss}')": "log: loss",

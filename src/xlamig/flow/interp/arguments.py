@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from xlamig import ir
@@ -35,6 +36,15 @@ class Args:
     partial: bool = False  # of `*args` or `**kwargs` it is not known what they hold
     rest: AbstractValue | None = None  # what `*args` goes on with
     filled: dict[str, AbstractValue] = field(default_factory=dict)  # parameters that the callee changed
+
+    def shown(self, node: ir.Call, keywords: bool = True) -> Iterator[tuple[ir.Expr, AbstractValue]]:
+        """Yield what a call that makes text of its arguments is given, each with its place, also the elements
+        of `*args`; without keywords if they only say how."""
+        for arg, thing in self.pairs:
+            if keywords or arg.keyword is None:
+                yield arg.value, thing
+        if self.rest is not None:
+            yield next(arg.value for arg in node.args if arg.star == "*"), self.rest
 
     def after(self, preset: Args) -> Args:
         """Return the arguments of a call of what `functools.partial` made with those of `preset`."""

@@ -135,9 +135,8 @@ class Builtins:
 
     def _formatted(self, name: str, first: AbstractValue, args: Args, node: ir.Call) -> AbstractValue:
         """Return a text, which names the device if it is the text of one."""
-        for arg, thing in args.pairs:
-            if arg.keyword is None:
-                self.reads.formatted(arg.value, thing, name, node)
+        for part, thing in args.shown(node, keywords=False):
+            self.reads.formatted(part, thing, name, node)
         if name == "print":
             return NONE
         return TEXT.replace(place=first.place) if first.kind == "device" else TEXT

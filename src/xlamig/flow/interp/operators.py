@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from xlamig import ir
 from xlamig.facts import ApiUse, ChangingConstant
@@ -116,7 +116,7 @@ class Operators:
         if left.kind == "text" and op == "%":
             things = right.items or (right,) if right.kind == "sequence" else (right,)
             parts = operands_of_format(node, len(things))
-            for part, thing in zip(parts, things, strict=True):
+            for part, thing in [*zip(parts, things, strict=True), *self._starred(node)]:
                 self.reads.formatted(part, thing, "%", node)
             return filled_text(left, "%s", things)
         if kinds <= {"number", "bool"}:
@@ -141,6 +141,17 @@ class Operators:
         if "text" in kinds:
             return AbstractValue("text", place=left.place)
         return TOP
+
+    def _starred(self, node: ir.Node) -> Iterator[tuple[ir.Node, AbstractValue]]:
+        """Yield the elements of the tensors that `"..." % (x, *y)` spreads."""
+        written = (
+            node.right.elements if isinstance(node, ir.Binary) and isinstance(node.right, ir.Sequence) else ()
+        )
+        for part in written:
+            if isinstance(part, ir.Starred):
+                spread = self.m.semantics.evaluate(part.value)
+                if spread.kind == "tensor":
+                    yield part.value, self.m.semantics.iterate(spread)
 
     @staticmethod
     def _joined(op: str, left: AbstractValue, right: AbstractValue) -> AbstractValue:

@@ -191,8 +191,8 @@ class UnknownObjects:
 
     def record_formatted(self, args: Args, node: ir.Call, operation: str) -> None:
         """Record the reads of tensors that a call makes text of."""
-        for arg, thing in args.pairs:
-            self.reads.formatted(arg.value, thing, operation, node)
+        for part, thing in args.shown(node):
+            self.reads.formatted(part, thing, operation, node)
 
 
 def _container(receiver: ir.Expr) -> str:

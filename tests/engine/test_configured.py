@@ -147,3 +147,66 @@ def test_a_class_is_taken_by_the_name_in_a_configuration(tmp_path: Path, name: s
 )
 def test_another_class_is_not_taken(tmp_path: Path, name: str, setting: str, other: str) -> None:
     assert scanned(tmp_path, name, setting, other) == []
+
+
+OPTIONS = """import argparse
+import importlib
+import sys
+from agents import sac
+from agents.sac import Agent
+from data import loader
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--agent-type", {})
+args = parser.parse_args()
+agent = {}("xla")
+for batch in loader:
+    agent.learn(batch)
+"""
+TAKEN = (
+    "getattr(sac, args.agent_type)",
+    'getattr(importlib.import_module("agents.sac"), args.agent_type)',
+    "getattr(sys.modules[__name__], args.agent_type)",
+    "eval(args.agent_type)",
+    "globals()[args.agent_type]",
+    "vars(sac)[args.agent_type]",
+    "sac.__dict__[args.agent_type]",
+)
+
+
+def by_option(folder: Path, defined: str, taken: str, more: dict[str, str]) -> list[str]:
+    return told(folder, "", {"train.py": OPTIONS.format(defined, taken), "agents/__init__.py": "", **more})
+
+
+@pytest.mark.parametrize("taken", TAKEN)
+def test_a_class_is_taken_by_the_name_in_an_option(tmp_path: Path, taken: str) -> None:
+    assert by_option(tmp_path, 'type=str, default="Agent"', taken, {}) == ["train.py"]
+
+
+@pytest.mark.parametrize(
+    ("defined", "more"),
+    [
+        ('choices=("Agent", "Other"), help="(a kind)"', {}),
+        ('default="Agent")\nparser.add_argument("data", nargs="*"', {}),
+        ("required=True", {"run.sh": "python train.py --agent-type Agent --lr 3\n"}),
+        ("required=True", {"run.sh": "python train.py \\\n  --agent-type='Agent'\n"}),
+    ],
+)
+def test_choices_and_commands_name_classes(tmp_path: Path, defined: str, more: dict[str, str]) -> None:
+    assert by_option(tmp_path, defined, TAKEN[0], more) == ["train.py"]
+
+
+@pytest.mark.parametrize(
+    ("defined", "taken", "more"),
+    [
+        ('default="sac"', TAKEN[0], {}),
+        ('default="Agent"', "getattr(sac, args.other)", {}),
+        ('help="Agent"', "getattr(sac, args.agent)", {}),
+        ("required=True", TAKEN[0], {"run.sh": "python train.py --agent Agent\n"}),
+        ('default="Agent"', TAKEN[0], {"agents/other.py": "class Agent:\n    pass\n"}),
+    ],
+)
+def test_an_option_names_no_other_class(
+    tmp_path: Path, defined: str, taken: str, more: dict[str, str]
+) -> None:
+    assert by_option(tmp_path, defined, taken, more) == []

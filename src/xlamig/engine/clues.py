@@ -62,7 +62,11 @@ _HABITS = {
 _IMPORTS = re.compile(r"\b(?:import_module|__import__)\(\s*")
 _HEAD = re.compile(r"""(?:f?(["'])(?P<head>\w[\w.]*)\.(?:\1\s*\+|\{)|f["']\{(?:__name__|__package__)\}\.)""")
 _QUOTED = re.compile(r"""["']([\w./]+)""")
-_PICKED = re.compile(r"""\bgetattr\(\s*[\w.]+,\s*(?:\w+\.)*(?:\w+\[["'])*(\w+)["'\]]*\s*[,)]""")
+_PICKS = ("getattr(", "eval(", "globals()[", "vars(", "__dict__[")
+_PICKED = re.compile(
+    r"""\b(?:getattr\(\s*(?:[^(),]|\([^()]*\))+,|eval\(|globals\(\)\[|vars\([\w.]*\)\[|__dict__\[)"""
+    r"""\s*(?:\w+\.)*(?:\w+\[["'])*(\w+)["'\]]*\s*[,)\]]"""
+)
 _SEPARATOR = re.compile(r"[./]")
 
 Pair = tuple[str, str]
@@ -127,7 +131,8 @@ def pairs_in(paths: list[str]) -> frozenset[Pair]:
 def _configured_in(text: str) -> tuple[str, ...]:
     makers = table.names("configured", "makers")
     made = set(_made().findall(text)) if any(name in text for name in makers) else set[str]()
-    picked = {BY_NAME + key for key in _PICKED.findall(text)} if "getattr(" in text else set[str]()
+    picks = any(word in text for word in _PICKS)
+    picked = {BY_NAME + key for key in _PICKED.findall(text)} if picks else set[str]()
     return tuple(sorted(made | picked))
 
 

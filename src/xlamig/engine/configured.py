@@ -1,4 +1,5 @@
-"""Classes that configurations name: YAML files, for `hydra.utils.instantiate` and its likes."""
+"""Classes that configurations name: YAML files, for `hydra.utils.instantiate` and its likes, and options, for
+`getattr(models, args.model)`."""
 
 from __future__ import annotations
 
@@ -16,6 +17,10 @@ from xlamig.flow.model.registries import BY_NAME, CONFIGURED, Entry
 from xlamig.knowledge import values as table
 
 _BARE = re.compile(r"""^[ ]*(?:- )?([A-Za-z_]\w*):[ ]*["']?([A-Z]\w*)["']?[ ]*(?:\#.*)?$""", re.MULTILINE)
+_DEFINED = re.compile(r"\.add_argument\(((?:[^()]|\([^()]*\))*)\)")
+_OPTION = re.compile(r"""["']--?([A-Za-z][\w-]*)["']""")
+_QUOTED = re.compile(r"""["']([A-Za-z_]\w*)["']""")
+_GIVEN = re.compile(r"""--?([A-Za-z][\w-]*)[= ]+["']?([A-Za-z_]\w*)\b""")
 _HEADING = re.compile(r"""^([ ]*)(?:- )?["']?([A-Za-z_]\w*)["']?[ ]*:[ ]*(?:\#.*)?$""")
 
 
@@ -30,8 +35,11 @@ def note_configured(sources: Collection[Source]) -> None:
     classes = _classes(sources) if any(key.startswith(BY_NAME) for key in keys) else {}
     for source in sources:
         if source.source.kind == "yaml":
-            for part, dotted in (*_entries(source), *_classes_named(source, keys, classes)):
-                named.setdefault(part, {})[dotted] = None
+            found = (*_entries(source), *_classes_named(source, keys, classes))
+        else:
+            found = tuple(_classes_of_options(source, keys, classes))
+        for part, dotted in found:
+            named.setdefault(part, {})[dotted] = None
     for source in makers:
         loaded = source.loaded
         if loaded is None or loaded.interface is None:
@@ -91,6 +99,24 @@ def _classes_named(
         key = BY_NAME + match[1]
         if key in keys and match[2] in classes:
             yield key, classes[match[2]]
+
+
+def _classes_of_options(
+    source: Source, keys: Collection[str], classes: Mapping[str, str]
+) -> Iterator[tuple[str, str]]:
+    """Yield the classes that the definitions of a script's options name, and command lines in scripts."""
+    given: Iterator[tuple[str, str]] = iter(())
+    if classes and source.source.kind is None:
+        made = _DEFINED.findall(source.source.text)
+        given = (
+            (option, name) for one in made for option in _OPTION.findall(one) for name in _QUOTED.findall(one)
+        )
+    elif classes and source.source.kind in ("shell", "makefile"):
+        given = iter(_GIVEN.findall(source.source.text))
+    for option, name in given:
+        key = BY_NAME + option.replace("-", "_")
+        if key in keys and name in classes:
+            yield key, classes[name]
 
 
 @cache

@@ -53,7 +53,7 @@ SILENT = {
     "a key of a dictionary that it adds": "z = {}; z[x.argmax()] = 3",
     "a number that an object elsewhere writes": "from lib import board; board.add_scalar('lr', i / 9, i)",
     "an object elsewhere that keeps it": "from lib import board; board.keep('loss', loss, i)",
-    "spread numbers": "print(*[1, i], *x.shape); z = '%s %s' % (*x.shape, *torch.ones(3)); '{}'.format(*extra)",
+    "spread numbers": "print(*[1, i], *x.shape); z = '%s' % (*x.shape, *torch.ones(3)); '{}'.format(*extra)",
     "python numbers": "z = max(i, 3); w = math.sqrt(i + 1); v = float('inf'); u = f'{i:.3f}'",
 }
 READ = {

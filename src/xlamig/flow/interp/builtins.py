@@ -108,7 +108,7 @@ class Builtins:
             case "dict":
                 known = first.fields or {} if first.kind == "mapping" else {}
                 return AbstractValue("mapping", fields={**known, **args.keywords}, ref=self.m.birth)
-            case "getattr" | "setattr":
+            case "getattr" | "setattr" | "eval":
                 return self._by_name(name, first, args, node)
             case "map":
                 return self._map(args, node)
@@ -207,7 +207,9 @@ class Builtins:
         return NUMBER if held.kind in ("number", "bool") else TOP
 
     def _by_name(self, name: str, first: AbstractValue, args: Args, node: ir.Call) -> AbstractValue:
-        """`getattr(x, "name")`, `setattr(x, "name", value)`"""
+        """`getattr(x, "name")`, `setattr(x, "name", value)`, `eval(name)`"""
+        if name == "eval":
+            return taken_by_name(self.m, args.node(0))
         given, owner, value = args.get(1), args.node(0), args.get(2)
         if given is None or not isinstance(given.const, str):
             if name != "getattr":

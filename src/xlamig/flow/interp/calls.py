@@ -10,7 +10,7 @@ from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.builtins import Builtins
 from xlamig.flow.interp.call_contexts import CallContexts
 from xlamig.flow.interp.clocks import wait_for_loss
-from xlamig.flow.interp.configured import configured
+from xlamig.flow.interp.configured import called, configured
 from xlamig.flow.interp.conventions import by_convention, inline_meaning, is_logger
 from xlamig.flow.interp.costs import Costs
 from xlamig.flow.interp.distributions import Distributions, inherits_method
@@ -90,7 +90,7 @@ class Calls:
             return self.reach(held, node, self.args(node))
         if isinstance(func, ir.Name) and func.id == "super":
             return self.instances.above()
-        return self.reach(self.m.semantics.evaluate(func), node, self.args(node))
+        return self.reach(called(self.m, func), node, self.args(node))
 
     def args(self, node: ir.Call) -> Args:
         """Return the evaluated arguments of a call."""

@@ -1,4 +1,4 @@
-"""Objects and classes that the configuration names: `hydra.utils.instantiate(cfg.model)`."""
+"""Objects and classes that configurations and options name: `hydra.utils.instantiate(cfg.model)`."""
 
 from __future__ import annotations
 
@@ -26,11 +26,27 @@ def configured(state: State, node: ir.Call) -> AbstractValue | None:
 
 
 def taken_by_name(state: State, name: ir.Expr | None) -> AbstractValue:
-    """Return the class that a configuration names where a program takes it from a module by its name:
-    `getattr(models, cfg.model_type)`; TOP where no configuration names one."""
+    """Return the class that a configuration or an option names where a program takes it from a module by its
+    name: `getattr(models, cfg.model_type)`; TOP where none is named."""
     part = _part_named(name) if name is not None else ""
     classes = state.program.configured(state.names.module, BY_NAME + part) if part else None
     return classes or TOP
+
+
+def called(state: State, func: ir.Expr) -> AbstractValue:
+    """Return what a call calls, also what it takes from a namespace by a name: `globals()[args.model](4)`."""
+    found = state.semantics.evaluate(func)
+    if found.kind in ("unknown", "foreign") and isinstance(func, ir.Subscript) and _is_namespace(func.value):
+        taken = taken_by_name(state, func.index[0])
+        return found if taken.kind == "unknown" else taken
+    return found
+
+
+def _is_namespace(node: ir.Expr) -> bool:
+    match node:
+        case ir.Attribute(attr="__dict__") | ir.Call(func=ir.Name(id="globals" | "vars")):
+            return True
+    return False
 
 
 def _object(info: ClassInfo, state: State) -> AbstractValue:

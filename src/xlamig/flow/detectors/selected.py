@@ -20,6 +20,7 @@ _THRESHOLD = re.compile(
 _COUNTS = frozenset({"numel", "nelement", "size", "shape"})
 _EXTREMA = frozenset({"amax", "amin", "max", "min"})
 _SUMS = frozenset({"mean", "sum"})
+_NEAR = 20  # statements: what is selected to be packed is packed soon
 
 
 def cut_of(node: ir.Node, statement: ir.Stmt) -> Cut:
@@ -76,7 +77,7 @@ def _is_packed(node: ir.Node, statement: ir.Stmt, rest: Sequence[ir.Stmt]) -> bo
     """Return whether what a mask selects becomes the rows or the lengths of a packed sequence."""
     packs = {dotted.rpartition(".")[2] for dotted in table.names("consumers", "packing")}
     name = variable_of(statement)
-    for later in (statement, *rest):
+    for later in (statement, *rest[:_NEAR]):
         for call in (part for part in ir.walk(later) if isinstance(part, ir.Call)):
             if path_of(call.func).rpartition(".")[2] in packs:
                 given = [part for arg in call.args for part in ir.walk(arg.value)]

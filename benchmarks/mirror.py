@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 from collections.abc import Sequence
 from fnmatch import fnmatch
 from pathlib import Path
 
+from xlamig.engine.brought import LICENCE
+from xlamig.engine.switches import PAGES
 from xlamig.source.kinds import kind_of
 
-_PAGES = (".json", ".md", ".rst", ".gin", ".ini", ".cfg", ".conf", ".txt")
 _MODULES = (".pyi", ".pyx", ".pxd")  # whose names tell that a module is there
-_LICENCE = re.compile(r"(?:.*/)?(?:licen[cs]e|copying)(?:[.\-_][^/]*)?", re.IGNORECASE)
 
 
 class MissingMirror(Exception):
@@ -55,6 +54,6 @@ def check_out(directory: Path, commit: str, folder: Path, patterns: Sequence[str
 
 
 def _is_read(name: str) -> bool:
-    if name.endswith((".py", ".ipynb", *_MODULES, *_PAGES)) or _LICENCE.fullmatch(name):
+    if name.endswith((".py", ".ipynb", *_MODULES, *PAGES)) or LICENCE.fullmatch(name.rpartition("/")[2]):
         return True
     return kind_of(name) is not None

@@ -14,7 +14,8 @@ from xlamig.engine.source import Source
 from xlamig.engine.switches import text_of, texts_beside
 from xlamig.flow import ProjectIndex
 
-_LICENCE = re.compile(r"(?:licen[cs]e|copying)(?:[.\-_].*)?", re.IGNORECASE)
+LICENCE = re.compile(r"(?:licen[cs]e|copying)(?:[.\-_].*)?", re.IGNORECASE)
+"""The names of the files that tell whose a folder is."""
 
 
 def brought_along(
@@ -62,7 +63,7 @@ def _licensed_folders(sources: Collection[Source]) -> Iterator[Path]:
 
 def _licences(folder: Path) -> frozenset[str]:
     """Return the words of the licences that lie in a folder."""
-    names = sorted(name for name in ASKED.names_in(folder) if _LICENCE.fullmatch(name))
+    names = sorted(name for name in ASKED.names_in(folder) if LICENCE.fullmatch(name))
     return frozenset(" ".join(text_of(folder / name).split()) for name in names) - {""}
 
 

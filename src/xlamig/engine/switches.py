@@ -20,7 +20,8 @@ from xlamig.flow.model.outcomes import State
 from xlamig.flow.model.switches import NAMING, Switches
 from xlamig.knowledge import values as table
 
-_SUFFIXES = (".json", ".md", ".rst", ".gin", ".ini", ".cfg", ".conf", ".txt")
+PAGES = (".json", ".md", ".rst", ".gin", ".ini", ".cfg", ".conf", ".txt")
+"""The endings of the names of settings and pages."""
 _FOLDERS = re.compile(r"conf|cfg|param|option|setting|recipe|hp", re.IGNORECASE)
 _MOST_FILES, _MOST_BYTES = 200, 100_000
 _WORDS = {
@@ -220,7 +221,7 @@ def _settings_folders(folder: Path) -> Iterator[Path]:
 
 def _settings_files(folder: Path) -> Iterator[Path]:
     """Yield the settings and pages that a folder holds."""
-    entries = (e for e in _entries(folder) if e.name.endswith(_SUFFIXES) and e.is_file())
+    entries = (e for e in _entries(folder) if e.name.endswith(PAGES) and e.is_file())
     return (Path(entry.path) for entry in entries if entry.stat().st_size < _MOST_BYTES)
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
+from itertools import chain
 from pathlib import PurePosixPath
 
 from xlamig.engine.clues import pairs_in
@@ -33,8 +34,8 @@ def unused_files(sources: Iterable[Source], index: ProjectIndex, beside: Collect
     scripts = [source.source.text for source in every if source.source.kind == "shell"]
     copied = copies({source.file.name for source in every}, projects, names) - _started(names, scripts)
     rest = [source for source in python if source.file.name not in copied]
-    texts = [source.source.text for source in every if source.source.kind not in (None, "native")]
-    texts += texts_beside(every)
+    settings = (source.source.text for source in every if source.source.kind not in (None, "native"))
+    texts = chain(settings, texts_beside(every))  # read only where a module is left to be named
     unreached = frozenset(_unreached_modules(rest, index, library_folders(every, index), texts))
     return copied | unreached | frozenset(_of_documentation(every))
 
@@ -113,7 +114,7 @@ def _root(folder: str, projects: Collection[str]) -> str:
 
 
 def _unreached_modules(
-    sources: list[Source], index: ProjectIndex, libraries: Collection[str], texts: list[str]
+    sources: list[Source], index: ProjectIndex, libraries: Collection[str], texts: Iterable[str]
 ) -> Iterator[str]:
     """Yield the modules of packages that no script imports, directly or through others; of libraries every
     module may be imported that can be loaded."""
@@ -127,7 +128,7 @@ def _unreached_modules(
     yield from (inner[module].file.name for module in sorted(unloadable))
     unread = {m for m in left - unloadable if not is_installed(inner[m].file.name, libraries)}
     if unread:
-        is_named = _named_by(texts, [s for s in sources if s.module not in unread])
+        is_named = _named_by([*texts], [s for s in sources if s.module not in unread])
         unfound = index.unfound()  # a variable may name the folder that it is found in
         sought = {m for m in unread if not unfound.isdisjoint(_tails(m))}
         unread -= index.reached_from({*starts, *sought, *filter(is_named, unread)})

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from xlamig import ir
-from xlamig.facts import ModuleMove, Why
+from xlamig.facts import ModuleMove
 from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.domain import LIKELY, AbstractValue, LibraryObject
 from xlamig.flow.interp.frames import ClassInfo, inherits
+from xlamig.flow.interp.moved_with import reason_of
 from xlamig.flow.interp.moves import Moves
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.scopes import path_of
@@ -25,13 +26,11 @@ def note_fit(m: State, moves: Moves, owner: AbstractValue, name: str, args: Args
     module = args.get(0, "model")
     if module is None or not inherits(module, "LightningModule") or not _hands_over(module):
         return
-    for via, at, held_as, filename in moves.dependants(module, node):
+    for holder in moves.dependants(module, node):
+        via, _, held_as, _ = holder
         if via != "optimizer":
             continue
-        where = "" if filename == m.filename else filename
-        why = Why(
-            "the optimizer is created here, with the parameters before the move", (at.start, at.end), where
-        )
+        why = reason_of(m, holder)
         path = path_of(node.args[0].value) if node.args else ""
         m.record(ModuleMove, node, LIKELY, (why,), related=(why,), via="fit", module=path, optimizer=held_as)
 

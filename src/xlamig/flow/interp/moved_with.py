@@ -14,6 +14,19 @@ from xlamig.flow.model.scopes import path_of
 
 Holder = tuple[str, ir.Node, str, str]
 """How something holds the parameters of a module, where, under which name, and the file."""
+_MESSAGES = {
+    "optimizer": "the optimizer is created here, with the parameters before the move",
+    "tie": "the weights are tied here",
+    "hook": "the hook is set here",
+    "attribute": "the attribute is set here",
+    "list": "the parameters are collected here",
+}
+
+
+def reason_of(m: State, holder: Holder) -> Why:
+    """Return the reason that a move leaves what holds the parameters behind."""
+    via, at, _, filename = holder
+    return Why(_MESSAGES[via], (at.start, at.end), "" if filename == m.filename else filename)
 
 
 def move_arguments(m: State, parts: Iterable[AbstractValue], node: ir.Call) -> None:

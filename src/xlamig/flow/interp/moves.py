@@ -13,7 +13,7 @@ from xlamig.flow.interp.events import Event
 from xlamig.flow.interp.frames import ClassInfo, modules_of
 from xlamig.flow.interp.module_parts import ModuleParts
 from xlamig.flow.interp.moved_to_save import record_move_to_save
-from xlamig.flow.interp.moved_with import Holder, is_made_later, move_arguments
+from xlamig.flow.interp.moved_with import Holder, is_made_later, move_arguments, reason_of
 from xlamig.flow.interp.state import State
 from xlamig.flow.interp.swapping import KEPT
 from xlamig.flow.model.effects import Effect
@@ -21,13 +21,6 @@ from xlamig.flow.model.guards import Guards
 from xlamig.flow.model.known import short
 from xlamig.knowledge import values as table
 
-_MESSAGES = {
-    "optimizer": "the optimizer is created here, with the parameters before the move",
-    "tie": "the weights are tied here",
-    "hook": "the hook is set here",
-    "attribute": "the attribute is set here",
-    "list": "the parameters are collected here",
-}
 _OFF = frozenset({"off", "unset", "never"})
 
 
@@ -117,10 +110,11 @@ class Moves:
         refs = (ref for part in self._parts.all_of(module) for ref in modules_of(part.ref))
         called = not self._called.isdisjoint((ref, self._function) for ref in refs)
         self.m.prove(node, optional_tie=bool(ties) and ties <= self._optional, lost=lost, called=called)
-        for via, at, name, filename in dependants:
+        for holder in dependants:
+            via, _, name, _ = holder
             if self.m.swaps and via in KEPT and not (lost and via == "optimizer"):
                 continue
-            why = Why(_MESSAGES[via], (at.start, at.end), "" if filename == self.m.filename else filename)
+            why = reason_of(self.m, holder)
             told = self.m.record(
                 ModuleMove,
                 node,

@@ -10,12 +10,14 @@ from .said import IMPORTS, facts, in_step, said
 
 ACCELERATE = "from accelerate import Accelerator\n"
 CACHE = "from transformers import DynamicCache\n"
+FABRIC = "from lightning.fabric import Fabric\nf = Fabric(); net = nn.Linear(8, 8); "
 PICTURES = "import wandb\nfrom torchvision.utils import make_grid, save_image\n"
 TOKENIZER = "from transformers import AutoTokenizer\n"
 SILENT = {
     "an autoencoder": "z = vae.decode(x); z = self_like.first_stage_model.decode(x)",
     "a static cache": "from transformers import StaticCache\nc = StaticCache(4); c.update(1, 2)",
     "numbers that are logged": ACCELERATE + "a = Accelerator(); a.log({'n': i}); a.print(i)",
+    "a model that Fabric does not get": FABRIC + "o = f.setup(nn.ReLU()); net(torch.ones(8)).sum().item()",
     "a gathered tensor that is not read": ACCELERATE + "z = Accelerator().gather(x).mean()",
     "pictures of the host": PICTURES + "save_image(torch.zeros(3, 4, 4), 'a.png')",
     "a grid that is kept": PICTURES + "kept.append(make_grid(x))",
@@ -27,6 +29,10 @@ SAID = {
         "host-read item: a.gather(x).mean().item()"
     ),
     ACCELERATE + "Accelerator().log({'loss': loss})": "host-read format: {'loss': loss}",
+    FABRIC + "net, o = f.setup(net, torch.optim.SGD(net.parameters(), 0.1)); net(batch).sum().item()": (
+        "host-read item: net(batch).sum().item()"
+    ),
+    FABRIC + "net = f.setup_module(net); net(batch).sum().item()": "host-read item: net(batch).sum().item()",
     CACHE + "c = DynamicCache()": "changing-shape cache: DynamicCache()",
     CACHE + "c = DynamicCache.from_legacy_cache(extra)": (
         "changing-shape cache: DynamicCache.from_legacy_cache(extra)"

@@ -157,6 +157,7 @@ class Frame:
     returned: AbstractValue | None = None
     yielded: AbstractValue | None = None
     yields: bool = False  # of a generator
+    yields_steps: bool = False  # in each step of a loop of its own
     passed_on: AbstractValue | None = None  # the loader whose batches it yields
     paths: set[str] = field(default_factory=set)  # the dotted ones among the names so far
     name: str = ""  # of a module
@@ -206,6 +207,12 @@ class Loop:
     def id(self) -> int:
         """Return a number that no other loop of the project has."""
         return self.base + self.node.start + 1
+
+    @property
+    def header(self) -> ir.Name:
+        """Return the text before the body, as a node."""
+        node = self.node
+        return ir.Name(node.start, node.iter.end if isinstance(node, ir.For) else node.test.end, "")
 
     def note_update(self, node: ir.Call, on_xla: bool, often: int) -> None:
         """Remember the call that a boundary belongs after: the most frequent one, the last of several."""

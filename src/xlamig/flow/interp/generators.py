@@ -1,20 +1,23 @@
-"""Generators of the program: what they yield, and the loader whose batches they pass on."""
+"""Generators of the program: what they yield, how often, and the loader whose batches they pass on."""
 
 from __future__ import annotations
 
+from xlamig import ir
 from xlamig.flow.interp.domain import AbstractValue, Mark, join
-from xlamig.flow.interp.frames import Frame
+from xlamig.flow.interp.frames import STEPS, Frame, Loop
 from xlamig.flow.interp.last_slices import last_rest
 from xlamig.flow.interp.state import State
 
 
 def yield_value(m: State, thing: AbstractValue) -> None:
-    """Let the running generator yield a value, and note the loader that its loops take batches from."""
+    """Let the running generator yield a value, and note the loader that its loops take batches from, and
+    whether it does so in each of its steps."""
     frame, node = m.frame, m.frame.scope.node
     for loop in m.loops if node is not None else ():
         if node is not None and loop.base == m.base and node.start <= loop.node.start < node.end:
             partial = (one for one in loop.taken if one.trait is Mark.PARTIAL)
             frame.passed_on = next(partial, frame.passed_on)
+            frame.yields_steps |= loop.kind in STEPS and m.frequency == "step"
     frame.yielded = thing if frame.yielded is None else join(frame.yielded, thing)
 
 
@@ -22,6 +25,19 @@ def generator_of(m: State, frame: Frame) -> AbstractValue | None:
     """Return what a call of a generator gives; None for another function."""
     if frame.yielded is None:
         return None
-    loader = frame.passed_on or last_rest(m, frame.scope.node)
     made = AbstractValue("sequence", element=frame.yielded)
+    if frame.yields_steps:
+        return made.replace(trait=Mark.STEPS)
+    loader = frame.passed_on or last_rest(m, frame.scope.node)
     return made if loader is None else made.replace(trait=loader.trait, ref=loader.ref, sure=loader.sure)
+
+
+def repeats_steps(m: State, loop: Loop) -> bool:
+    """Return whether each iteration is one of a step's loop elsewhere: it takes what a generator yields in
+    each of its steps, or, in `__iter__`, moves a batch to the device for the caller's loop."""
+    if any(iterable.trait is Mark.STEPS for iterable in loop.taken):
+        return True
+    function = m.frame.scope.node
+    if not m.frame.yields or not isinstance(function, ir.FunctionDef) or not loop.moves:
+        return False
+    return function.name == "__iter__" and any(isinstance(n, ir.Yield) for n in ir.walk(loop.node))

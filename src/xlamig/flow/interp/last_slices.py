@@ -9,7 +9,6 @@ from xlamig import ir
 from xlamig.facts import ChangingShape, Why
 from xlamig.flow.interp.domain import LIKELY, AbstractValue, Made, Mark
 from xlamig.flow.interp.frames import Loop
-from xlamig.flow.interp.loop_kinds import header_of
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.known import short
 from xlamig.flow.model.local_values import function_behind
@@ -79,7 +78,7 @@ def _partial(part: ir.Expr, statement: ir.Stmt, why: Why) -> AbstractValue:
 
 
 def _why(loop: Loop) -> Why:
-    header = header_of(loop)
+    header = loop.header
     return Why("the loop ends with what is left of the data", (header.start, header.end))
 
 

@@ -89,10 +89,6 @@ class Libraries:
         """Return the value of a call of a method of a library's object."""
         assert isinstance(owner.trait, LibraryObject)
         kind = owner.trait.name
-        if kind == "framework":
-            made = self._of_framework(name, args)
-            if made is not None:
-                return made
         word = table.method_of("cache" if kind == "growing-cache" else kind, name)
         given = args.tensors()
         match word:
@@ -120,6 +116,11 @@ class Libraries:
                 why = Why(f"`{text}` grows with the tokens so far", (node.start, node.end))
                 sure = LIKELY if self._decodes() else POSSIBLE  # it is empty in training
                 return AbstractValue("number", cause="position", sure=sure, why=(why,))
+            case "prepares" if args.positional:
+                moved = [_on_device(thing) for thing in args.positional]
+                return sequence(moved) if len(moved) != 1 else moved[0]
+            case "backward":
+                self.m.effects.add(Effect.BACKWARD, Effect.FRAMEWORK)
             case "number":
                 return NUMBER
             case "draws" if not is_array(name, args):
@@ -227,28 +228,19 @@ class Libraries:
     def _receiver(self, node: ir.Call) -> str:
         return self.m.source(node.func.value) if isinstance(node.func, ir.Attribute) else ""
 
-    def _of_framework(self, name: str, args: Args) -> AbstractValue | None:
-        """An Accelerator and its like: what it prepares is on the device, its backward pass is the step's."""
-        if name in ("prepare", "prepare_model"):
-            moved = [
-                t.replace(place="device", sure=min(t.sure, LIKELY))
-                if t.kind == "module"
-                else t.replace(place="device")
-                if t.kind == "loader"
-                else t
-                for t in args.positional
-            ]
-            return sequence(moved) if len(moved) != 1 else moved[0]
-        if name == "backward":
-            self.m.effects.add(Effect.BACKWARD, Effect.FRAMEWORK)
-        return None
-
 
 def library_object(kind: str) -> AbstractValue:
     """Return an object of a library; of some kinds the table knows a few methods only."""
     if kind in table.names("open-objects", "kinds"):
         return AbstractValue("unknown", trait=LibraryObject(kind))
     return AbstractValue("foreign", trait=LibraryObject(kind))
+
+
+def _on_device(thing: AbstractValue) -> AbstractValue:
+    """Return what a framework makes of a module or a loader: one on the device."""
+    if thing.kind == "module":
+        return thing.replace(place="device", sure=min(thing.sure, LIKELY))
+    return thing.replace(place="device") if thing.kind == "loader" else thing
 
 
 def is_generating(module: AbstractValue) -> bool:

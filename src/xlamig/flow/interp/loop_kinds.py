@@ -11,6 +11,7 @@ from xlamig.flow.interp.carried_names import changed_tensors
 from xlamig.flow.interp.domain import AbstractValue
 from xlamig.flow.interp.events import FREQUENCIES
 from xlamig.flow.interp.frames import STEPS, Env, Loop, LoopKind
+from xlamig.flow.interp.generators import repeats_steps
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.effects import Effect, Effects
 from xlamig.flow.model.option_codes import codes_of
@@ -55,12 +56,6 @@ def is_short(node: ir.For | ir.While) -> bool:
         case ir.Call(func=ir.Name(id="range"), args=(ir.Arg(value=ir.Const(value=int(count))),)):
             return count <= _FEW
     return False
-
-
-def header_of(loop: Loop) -> ir.Name:
-    """Return the text of a loop before its body, as a node."""
-    node = loop.node
-    return ir.Name(node.start, node.iter.end if isinstance(node, ir.For) else node.test.end, "")
 
 
 def _uses_gradients(node: ir.For | ir.While) -> bool:
@@ -283,17 +278,10 @@ class LoopKinds:
             return True
         return _holds_module(self.m.semantics.iterate(iterable))
 
-    def _makes_batches(self, loop: Loop) -> bool:
-        """Return whether each iteration, of `__iter__`, moves a batch to the device for the caller's loop."""
-        function = self.m.frame.scope.node
-        if not self.m.frame.yields or not isinstance(function, ir.FunctionDef) or not loop.moves:
-            return False
-        return function.name == "__iter__" and any(isinstance(n, ir.Yield) for n in ir.walk(loop.node))
-
     def frequency(self, loop: Loop) -> Frequency:
         """Return how often the body of a loop runs."""
         now = self.m.frequency
-        if loop.kind in STEPS or loop.kind == "accumulation" or self._makes_batches(loop):
+        if loop.kind in STEPS or loop.kind == "accumulation" or repeats_steps(self.m, loop):
             return "step" if now != "interval" else now
         if loop.kind == "epoch" and FREQUENCIES.index(now) < FREQUENCIES.index("epoch"):
             return "epoch"

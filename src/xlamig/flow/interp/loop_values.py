@@ -26,7 +26,6 @@ from xlamig.flow.interp.domain import (
 from xlamig.flow.interp.earlier_iterations import read_first
 from xlamig.flow.interp.frames import STEPS, Env, Loop, copy_env
 from xlamig.flow.interp.growth import record_growth
-from xlamig.flow.interp.loop_kinds import header_of
 from xlamig.flow.interp.state import State
 
 _CAUSES: Mapping[str, Cause] = {
@@ -125,7 +124,7 @@ class LoopValues:
         # Without an end of the step the loop is one graph, which is longer for each token more.
         cut = loop.kind == "decoding" or self.runs_graph(loop)
         sure = thing.sure if cut else POSSIBLE
-        span = (loop.node.start, header_of(loop).end)
+        span = (loop.node.start, loop.header.end)
         why = (Why("in every iteration of this loop", span),)
         record_growth(self.m, thing, sure, why, "", (loop.node, self.runs_graph(loop)))
         return True

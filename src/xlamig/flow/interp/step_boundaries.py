@@ -10,7 +10,7 @@ from xlamig.flow.interp.carried_names import assignments, names_in, reads_apart,
 from xlamig.flow.interp.domain import LIKELY, AbstractValue, Mark, element_of
 from xlamig.flow.interp.fed_back import state_left
 from xlamig.flow.interp.frames import STEPS, Loop
-from xlamig.flow.interp.loop_kinds import header_of, is_short
+from xlamig.flow.interp.loop_kinds import is_short
 from xlamig.flow.interp.reads import sureness
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.effects import Effect, Effects
@@ -57,7 +57,7 @@ def record_boundary(m: State, loop: Loop, effects: Effects, iterable: AbstractVa
     elif updates or at_times:
         optimizer = "several" if Effect.OPTIMIZER_STEP in effects.repeated else "plain"
     node = loop.node
-    header = header_of(loop)
+    header = loop.header
     if m.callers_known or iterable.kind in ("loader", "dataset") or Effect.BATCH in must:
         m.prove(header, inference=True)
     ends = loop.kind == "training" and boundary in ("none", "read")

@@ -13,6 +13,16 @@ from xlamig.flow.model.known import short
 from xlamig.flow.model.scopes import path_of
 from xlamig.knowledge import values as table
 
+CAUSES = {
+    "step-counter": "is different every step",
+    "position": "is a different number every iteration",
+    "random": "is random",
+    "read": "was read from a tensor",
+    "derived": "is the size of a tensor whose shape depends on values",
+    "length": "comes from the length of something that grows",
+    "batch": "differs from sample to sample",
+}
+"""Why a number differs between steps, by its cause."""
 _DEPTH = 3  # names that stand for one another
 _READS = frozenset({"item", "tolist", "cpu", "numpy", "int", "long", "float", "double", "detach", "clone"})
 _NUMBERS = frozenset({"int", "float", "bool"})

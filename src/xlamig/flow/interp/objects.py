@@ -29,6 +29,7 @@ from xlamig.flow.interp.lengths import is_sorted_by_length, joined
 from xlamig.flow.interp.libraries import Libraries
 from xlamig.flow.interp.optimizer_calls import call_optimizer, call_scaler
 from xlamig.flow.interp.reads import Reads
+from xlamig.flow.interp.shown_objects import attributes_shown
 from xlamig.flow.interp.sizes import Sizes
 from xlamig.flow.interp.state import State
 from xlamig.flow.interp.texts import filled_text
@@ -68,9 +69,7 @@ class Objects:
             case "mapping":
                 return self._of_mapping(owner, name, args, node)
             case "text":
-                if name == "format":
-                    self.unknown.record_formatted(args, node, "str.format")
-                return filled_text(owner, "{}", args.all) if name == "format" else TEXT
+                return self._of_text(owner, name, args, node)
             case "optimizer":
                 return call_optimizer(self.m, owner, name, node)
             case "scheduler":
@@ -97,6 +96,14 @@ class Objects:
             case "device" | "logger":  # below a logger's level nothing is read
                 return NONE
         return self.unknown.call(owner, name, args, node)
+
+    def _of_text(self, owner: AbstractValue, name: str, args: Args, node: ir.Call) -> AbstractValue:
+        if name != "format":
+            return TEXT
+        self.unknown.record_formatted(args, node, "str.format")
+        for part, thing in attributes_shown(self.m, owner, args, node):
+            self.reads.formatted(part, thing, "str.format", node)
+        return filled_text(owner, "{}", args.all)
 
     # ------------------------------------------------------------------ containers
 

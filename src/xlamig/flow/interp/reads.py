@@ -24,24 +24,14 @@ from xlamig.flow.interp.kept_reads import is_kept
 from xlamig.flow.interp.loop_kinds import may_work
 from xlamig.flow.interp.moved_later import is_moved_later
 from xlamig.flow.interp.number_first import as_number
-from xlamig.flow.interp.number_origins import kept_number, longest_of_lengths
+from xlamig.flow.interp.number_origins import CAUSES, kept_number, longest_of_lengths
 from xlamig.flow.interp.one_rank import OneRank
+from xlamig.flow.interp.shown_objects import make_text
 from xlamig.flow.interp.state import State
 from xlamig.flow.interp.unread import unread
 from xlamig.flow.model.effects import Effect
 from xlamig.flow.model.known import short
 
-_CAUSES = {
-    "step-counter": "is different every step",
-    "position": "is a different number every iteration",
-    "random": "is random",
-    "read": "was read from a tensor",
-    "derived": "is the size of a tensor whose shape depends on values",
-    "length": "comes from the length of something that grows",
-    "batch": "differs from sample to sample",
-}
-
-_OVER = ("parameters", "state-dict")
 SIZES: Mapping[str, Cause] = {"dynamic": "derived", "growing": "length", "varied": "batch"}
 """The cause of a changing size, by what the shape depends on."""
 VALUE_SIZES = frozenset({"read", "derived"})
@@ -75,7 +65,9 @@ class Reads:
             m.effects.add(Effect.POSSIBLE_READ)
         m.wait()
         self.one_rank.record_read(node, thing)
-        over = next((word for word in reversed(m.iteration_sources) if word in _OVER), "")
+        over = next(
+            (word for word in reversed(m.iteration_sources) if word in ("parameters", "state-dict")), ""
+        )
         part = of if of is not None else node
         if source := "" if over else self.elements.tensor(part):
             over = "elements"
@@ -188,12 +180,12 @@ class Reads:
 
     def formatted(self, part: ir.Node, thing: AbstractValue, operation: str, node: ir.Node) -> None:
         """Something is made text of."""
-        if thing.kind == "sequence":
-            thing = element_of(thing)
-        if thing.kind == "mapping":
-            thing = element_of(thing)
+        for container in ("sequence", "mapping"):
+            thing = element_of(thing) if thing.kind == container else thing
         if thing.kind == "tensor":
             self.host(part, thing, "log" if self.m.logging else "format", operation, part)
+        elif thing.kind == "instance":
+            make_text(self.m, thing)
 
     def membership(self, node: ir.Compare, left: AbstractValue, right: AbstractValue) -> None:
         """`x in y`: the tensor is compared with each element, and each answer is read; not by a set. No
@@ -215,7 +207,7 @@ class Reads:
         if self.m.frequency not in ("step", "interval") and not number.loop and not each_call:
             return False
         why = Why(
-            f"`{fields.get('number') or short(self.m.source(node))}` {_CAUSES.get(number.cause, 'changes')}",
+            f"`{fields.get('number') or short(self.m.source(node))}` {CAUSES.get(number.cause, 'changes')}",
             (node.start, node.end),
         )
         self.m.record(fact, node, number.sure, (*number.why, why), cause=number.cause, **fields)

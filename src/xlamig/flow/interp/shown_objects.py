@@ -1,4 +1,4 @@
-"""What texts show of objects: `"{loss.val:.3f}".format(loss=meter)`, and what `__str__` of a class makes."""
+"""Objects in texts: `"{loss.val:.3f}".format(loss=meter)`, and `__str__` of a class of the program."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class Mark(Enum):
     SHAPE = "shape"  # of a tensor
     SHAPE_REST = "shape-rest"  # of a tensor, without its first dimensions
     SLICE = "slice"
-    STEPS = "steps"  # what a generator yields in each step of a loop of its own
+    STEPS = "steps"  # what a generator yields once per step of its own loop
     # others
     ASKED = "asked"  # the device of a tensor on the host
     AWAITS_MOVE = "awaits-move"  # is on the host until the program moves it, or what it makes of it

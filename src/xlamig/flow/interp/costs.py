@@ -183,7 +183,8 @@ class Costs:
         for i, (arg, thing) in enumerate(args.pairs):
             counted = not args.starred and i < len(parameters)
             parameter = arg.keyword or (parameters[i] if counted else "*")
-            wanted = baked is not None and (parameter in baked or ("*" in baked and arg.keyword is None))
+            any_place = arg.keyword is None and (known is None or parameter not in known.tensors)
+            wanted = baked is not None and (parameter in baked or ("*" in baked and any_place))
             number = wanted or parameter in read
             for part, item in self._parts(arg.value, thing):
                 plainly = item.scalar or of_numbers or parameter in read or _stands_for_number(plain, item)

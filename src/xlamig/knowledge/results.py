@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
-DType = Literal["bool", "int", "float", "complex", "same", "real", ""]
+DType = Literal["bool", "int", "float", "complex", "same", "real", "numbers", ""]
 
 _DATA = Path(__file__).parent / "data"
 _PREFIXES = ("torch.", "Tensor.", "torch.nn.functional.", "torch.linalg.")
@@ -18,8 +18,8 @@ _PREFIXES = ("torch.", "Tensor.", "torch.nn.functional.", "torch.linalg.")
 @dataclass(frozen=True, slots=True)
 class Result:
     """The result of an operator. `shape` names a rule of `interp.shape_rules`, "" for none; `dtype` "same" is
-    that of the first operand, "real" that of its parts if it is complex; of a `pair` both are those of the
-    first element."""
+    that of the first operand, "real" that of its parts if it is complex, "numbers" that of the numbers it is
+    made of; of a `pair` both are those of the first element."""
 
     shape: str = ""
     dtype: DType = ""

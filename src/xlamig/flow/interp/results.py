@@ -35,6 +35,8 @@ def result_dtype(name: str, first: AbstractValue | None, args: Args) -> str:
         return first.dtype if first is not None else ""
     if known.dtype == "real":
         return real_dtype(first.dtype) if first is not None else ""
+    if known.dtype == "numbers":
+        return "float" if any(isinstance(number.const, float) for number in args.all) else "int"
     return known.dtype
 
 

@@ -12,6 +12,7 @@ from xlamig.flow.interp.domain import AbstractValue
 from xlamig.flow.interp.events import FREQUENCIES
 from xlamig.flow.interp.frames import STEPS, Env, Loop, LoopKind
 from xlamig.flow.interp.generators import repeats_steps
+from xlamig.flow.interp.short_loops import FEW, is_short
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.effects import Effect, Effects
 from xlamig.flow.model.option_codes import codes_of
@@ -19,7 +20,7 @@ from xlamig.flow.model.outcomes import most_of
 from xlamig.flow.model.scopes import path_of
 
 WITHOUT_GRADIENTS = frozenset({"torch.no_grad", "torch.inference_mode"})
-_FEW, _ONCE_OR_TWICE = 4, 2
+_ONCE_OR_TWICE = 2
 _BUILTINS = frozenset(dir(builtins))
 _OPTIMIZER_STEPS = (Effect.OPTIMIZER_STEP, Effect.XLA_OPTIMIZER_STEP)
 _GRADIENTS = (Effect.BACKWARD, Effect.GRADIENT, Effect.ZERO_GRAD)
@@ -44,18 +45,6 @@ def may_work(m: State, loop: Loop) -> bool:
     calls = (part for part in ir.walk(loop.node) if isinstance(part, ir.Call) and path_of(part.func))
     unknown = (call.func for call in calls if m.names.dotted(call.func, m.frame.scope) is None)
     return any(path_of(func) not in _BUILTINS for func in unknown)
-
-
-def is_short(node: ir.For | ir.While) -> bool:
-    """Return whether a loop has so few iterations that its graph may be one."""
-    if not isinstance(node, ir.For):
-        return False
-    match node.iter:
-        case ir.Sequence(elements=elements):
-            return len(elements) <= _FEW
-        case ir.Call(func=ir.Name(id="range"), args=(ir.Arg(value=ir.Const(value=int(count))),)):
-            return count <= _FEW
-    return False
 
 
 def _uses_gradients(node: ir.For | ir.While) -> bool:
@@ -244,7 +233,7 @@ class LoopKinds:
         parameter: `range(args.votes)`."""
         match node:
             case ir.For(iter=ir.Call(func=ir.Name(id="range"), args=(ir.Arg(value=count),))):
-                return self._is_at_most(count, _FEW)
+                return self._is_at_most(count, FEW)
         return False
 
     def _is_at_most(self, count: ir.Expr, most: int) -> bool:

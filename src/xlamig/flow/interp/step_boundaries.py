@@ -10,8 +10,8 @@ from xlamig.flow.interp.carried_names import assignments, names_in, reads_apart,
 from xlamig.flow.interp.domain import LIKELY, AbstractValue, Mark, element_of
 from xlamig.flow.interp.fed_back import state_left
 from xlamig.flow.interp.frames import STEPS, Loop
-from xlamig.flow.interp.loop_kinds import is_short
 from xlamig.flow.interp.reads import sureness
+from xlamig.flow.interp.short_loops import is_short
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.effects import Effect, Effects
 from xlamig.flow.model.known import short

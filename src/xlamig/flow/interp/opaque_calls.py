@@ -97,8 +97,8 @@ class OpaqueCalls:
     @staticmethod
     def is_tensor_with(thing: AbstractValue, name: str) -> bool:
         """Return whether only tensors have the method, of all that functions of PyTorch programs return."""
-        if name in table.names("unseen", "shared"):
-            return False
+        if name in table.names("unseen", "shared"):  # arrays do, but a graph on the device makes none
+            return thing.loose and not any(hasattr(kind, name) for kind in (dict, list))
         if thing.trait is Mark.OF_MODULE and signatures.signature(f"Module.{name}") is not None:
             return False
         return signatures.signature(f"Tensor.{name}") is not None

@@ -248,8 +248,8 @@ class Operators:
             changing = [side for side in (left, right) if side.cause in _CHANGING]
             if not changing:
                 made = next((s for s in (left, right) if s.kind == "unknown" and s.place != "host"), TOP)
-                compared = BOOL.replace(place=made.place, sure=made.sure, trait=Mark.COMPARED, why=made.why)
-                return compared if made.place else BOOL
+                compared = BOOL.replace(place=made.place, sure=made.sure, loose=made.loose, why=made.why)
+                return compared.replace(trait=Mark.COMPARED) if made.place else BOOL
             cause = decisive(changing[0], changing[-1])
             return AbstractValue("bool", cause=cause.cause, loop=cause.loop, sure=cause.sure, why=cause.why)
         if _UNEQUAL & {left.kind, right.kind}:

@@ -195,3 +195,27 @@ def attribute_shape(name: str, shape: Shape) -> Shape:
     if shape is None or name not in ("T", "mT", "H", "mH"):
         return shape
     return shape[::-1] if name in ("T", "H") else (*shape[:-2], *shape[:-3:-1])
+
+
+def makes_of_none(function: str) -> bool:
+    """Return whether a function of torch makes a tensor out of no other."""
+    known = signatures.signature(f"torch.{function}")
+    return (
+        known is not None
+        and ("device" in known.positional or "device" in known.keywords)
+        and "input" not in known.positional
+    )
+
+
+def of_unknown_method(owner: AbstractValue) -> AbstractValue:
+    """Return the result of a method that no tensor has, of an object that came as a tensor or holds some:
+    `graph.num_nodes()` is a number, `batch.images()` is none. Only what is done with it tells."""
+    return AbstractValue(
+        "unknown",
+        owner.place,
+        sure=min(owner.sure, LIKELY),
+        cause="dynamic" if owner.cause == "dynamic" else "",
+        trait=owner.trait,
+        loose=True,
+        why=owner.why,
+    )

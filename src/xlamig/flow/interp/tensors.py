@@ -36,7 +36,16 @@ from xlamig.flow.interp.one_rank import note_updated
 from xlamig.flow.interp.operand_checks import checks
 from xlamig.flow.interp.reads import SIZES, Reads, keeps, sureness
 from xlamig.flow.interp.receivers import record_receiver
-from xlamig.flow.interp.results import gives_several, is_whole, result_dtype, result_shape, size_of, sizes_of
+from xlamig.flow.interp.results import (
+    gives_several,
+    is_whole,
+    makes_of_none,
+    of_unknown_method,
+    result_dtype,
+    result_shape,
+    size_of,
+    sizes_of,
+)
 from xlamig.flow.interp.sizes import Sizes
 from xlamig.flow.interp.state import State
 from xlamig.flow.interp.transfers import Transfers
@@ -95,7 +104,7 @@ class Tensors:
             return default.replace(const=MISSING) if default.kind in ("number", "bool", "text") else owner
         known = signatures.signature(f"Tensor.{name}")
         if known is None:
-            return owner.replace(sure=min(owner.sure, LIKELY)) if owner.loose else TOP
+            return of_unknown_method(owner) if owner.loose else TOP
         if known.returns and "tensor" not in known.returns and "tensors" not in known.returns:
             for kind, thing in _NO_RESULT.items():
                 if kind in known.returns:
@@ -285,16 +294,6 @@ class Tensors:
             elif place != "device":
                 place = join_place(place, operand.place)
                 lead = lead or operand
-        if not operands and _makes(last):
+        if not operands and makes_of_none(last):
             place = self.m.default_place
         return place, lead
-
-
-def _makes(function: str) -> bool:
-    """Return whether a function of torch makes a tensor out of no other."""
-    known = signatures.signature(f"torch.{function}")
-    return (
-        known is not None
-        and ("device" in known.positional or "device" in known.keywords)
-        and "input" not in known.positional
-    )

@@ -31,6 +31,7 @@ from xlamig.flow.interp.modules import Modules
 from xlamig.flow.interp.opaque_calls import OpaqueCalls
 from xlamig.flow.interp.optimizer_calls import call_optimizer, call_scaler
 from xlamig.flow.interp.reads import Reads
+from xlamig.flow.interp.results import of_unknown_method
 from xlamig.flow.interp.state import State
 from xlamig.flow.interp.tensors import Tensors
 from xlamig.flow.model.effects import Effect
@@ -150,7 +151,9 @@ class UnknownObjects:
             place = "host" if self.m.offloads else owner.place
             saved = AbstractValue("tensor", place, sure=LIKELY, trait=Mark.STATE, why=owner.why)
             return AbstractValue("mapping", element=saved)
-        return owner if name in table.names("unseen", "shared") or name in ("get", "pop") else None
+        if name in table.names("unseen", "shared") or name in ("get", "pop"):
+            return owner
+        return of_unknown_method(owner) if owner.loose and owner.place != "host" else None
 
     def _read(self, owner: AbstractValue, name: str, node: ir.Call) -> AbstractValue:
         """`x.item()` of something that nothing is known of: no other type has the method, or few do."""

@@ -188,7 +188,10 @@ class LoopKinds:
         calls_model = Effect.PART_CALL in effects.must or Effect.MODEL_CALL in effects.may
         if not calls_model or owner is None or not owner.is_module:
             return False
-        if not isinstance(function, ir.FunctionDef) or not self._without_gradients(function, node):
+        if not isinstance(function, ir.FunctionDef):
+            return False
+        asks = isinstance(node, ir.While) and Effect.READ in effects.must  # whether it is done
+        if not asks and not self._without_gradients(function, node):
             return False
         calls = (part for statement in node.body for part in ir.walk(statement) if isinstance(part, ir.Call))
         return not any(

@@ -209,10 +209,11 @@ class Modules:
         """Return the value of a call of a module's method."""
         own = self.m.semantics.method_of(module, name)
         if own is not None:
-            if name == "forward":
-                self.m.effects.add(Effect.MODEL_CALL)
-            with self.left_on_host.entering(module, args, node):
+            with self.m.branch() as effects, self.left_on_host.entering(module, args, node):
                 result = self.m.semantics.call(own, args, node)
+            self.m.effects.update(effects)
+            if name == "forward" or (Effect.PART_CALL in effects.must and not is_part(self.m, node)):
+                self.m.effects.add(Effect.MODEL_CALL)
             if result.kind == "tensor":
                 return self._told(result, module, node)
             return result

@@ -1,4 +1,5 @@
-"""Numbers of GPUs that only multiply, with 1 in the place of 0: `batch_size * max(len(gpus), 1)`."""
+"""Numbers of GPUs whose 0 does no harm: with 1 in its place, `batch_size * max(len(gpus), 1)`, or where they
+only decide whether a model is wrapped for several GPUs."""
 
 from __future__ import annotations
 
@@ -8,6 +9,8 @@ from typing import Literal
 from xlamig import ir
 from xlamig.flow.detectors.branch_uses import LOGS
 from xlamig.flow.detectors.consumers import is_assigned
+from xlamig.flow.detectors.gpu_counts import wraps_for_gpus
+from xlamig.flow.detectors.mirrored import only_logs
 from xlamig.flow.model.scopes import path_of
 from xlamig.flow.model.site import Analysis, CodeContext
 from xlamig.knowledge import values as table
@@ -21,11 +24,16 @@ _HARMLESS = frozenset({"factor", "text", "test"})
 
 def zero_replaced(name: str, node: ir.Call, place: CodeContext, analysis: Analysis) -> Mapping[str, str]:
     """The proof "zero-replaced": the number, or the list of so many GPUs, is a factor with 1 in the place of
-    0, and otherwise at most text, or tested for more than 1. An attribute is followed through its module."""
+    0, and otherwise at most text, or tested for more than 1. An attribute is followed through its module.
+    Or the proof "only-wraps": a variable keeps the number, and only decides on `nn.DataParallel(model)`."""
     if name not in table.names("cuda-tests", "counts"):
         return {}
     top = place.scope.node or analysis.module
     match _parent_of(node, top):
+        case ir.Assign(targets=(ir.Name() as target,), value=value) if value is node and _only_wraps(
+            target, top, place
+        ):
+            return {"only-wraps": "1"}
         case ir.Assign(targets=(ir.Attribute() as target,), value=value) if value is node:
             use = _use_of_attribute(target, analysis.module)
         case _:
@@ -65,6 +73,33 @@ def _use_of(node: ir.Node, top: ir.Node, followed: int) -> Use:
                 return "other"
         inner = above
     return "other"
+
+
+def _only_wraps(target: ir.Name, top: ir.Node, place: CodeContext) -> bool:
+    """Return whether what follows reads a number in tests for more than 1 that decide on nothing but wrapping
+    a model for several GPUs, there, and in what is logged."""
+    reads = [
+        part
+        for part in ir.walk(top)
+        if isinstance(part, ir.Name) and part.id == target.id and part is not target
+    ]
+    uses = [_wraps_or_logs(read, top, place) for read in reads]
+    return "wraps" in uses and "other" not in uses
+
+
+def _wraps_or_logs(read: ir.Name, top: ir.Node, place: CodeContext) -> Literal["wraps", "logs", "other"]:
+    path = [*ir.path_down(top, read)]
+    for above in reversed(path):
+        match above:
+            case ir.If(
+                test=ir.Compare(left=ir.Name(id=name), ops=(op,), comparators=(ir.Const(value=bound),))
+            ):
+                others = [part for part in above.body if not only_logs(part, place.scope)]
+                wraps = bool(others) and all(map(wraps_for_gpus, others))
+                if name == read.id and (op, bound) in _SEVERAL and wraps and read.end <= above.body[-1].end:
+                    return "wraps"
+    logs = any(isinstance(above, ir.Call) and LOGS.search(path_of(above.func)) for above in path)
+    return "logs" if logs else "other"
 
 
 def _use_of_name(name: str, target: ir.Name, top: ir.Node, followed: int) -> Use:

@@ -1,0 +1,47 @@
+"""A number of GPUs in a variable that only decides whether a model is wrapped for several of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from reading import INTEREST, facts_in
+
+from xlamig.facts import ApiUse
+
+HEAD = "import torch\nfrom torch import nn\n\ndef build(model, size):\n    n = torch.cuda.device_count()\n"
+
+
+def only_wraps(body: str) -> bool:
+    interest = replace(INTEREST, names=INTEREST.names | {"torch.cuda.device_count"})
+    uses = facts_in(f"{HEAD}{body}\n    return model\n", ApiUse, interest=interest)
+    (use,) = [use for use in uses if use.name == "torch.cuda.device_count"]
+    return use.proofs.get("only-wraps") == "1"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "    if n > 1:\n        size = size * n\n        model = nn.DataParallel(model)",
+        "    if n > 1:\n        model = nn.DataParallel(model)\n    size = size * n",
+        "    if n > 1:\n        model = nn.DataParallel(model)\n    else:\n        size = n",
+        "    if n > 0:\n        model = nn.DataParallel(model)",
+        "    if n > 1:\n        model = nn.parallel.DistributedDataParallel(model)",
+        "    print(n)",
+        "    size = size // n",
+    ],
+)
+def test_sees_other_uses(body: str) -> None:
+    assert not only_wraps(body)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "    if n > 1:\n        model = nn.DataParallel(model)",
+        "    if n >= 2:\n        print(f'using {n}')\n        model = nn.DataParallel(model, list(range(n)))",
+        "    print('GPUs:', n)\n    if n > 1:\n        model.net = nn.DataParallel(model.net)",
+    ],
+)
+def test_knows_that_zero_leaves_the_model_as_it_is(body: str) -> None:
+    assert only_wraps(body)

@@ -29,6 +29,9 @@ def branches(source: str) -> list[str]:
         "if x.is_cuda:\n torch.cuda.synchronize()\n print(torch.cuda.max_memory_allocated() / 2**20)",
         "if x.is_cuda: d.setdefault('a', []).append(torch.cuda.max_memory_allocated() / 2**20)",
         "if x.is_cuda: logger.info('on %s', str(x.device))",
+        "if d.type == 'cuda':\n for i in range(torch.cuda.device_count()):\n"
+        "  p = torch.cuda.get_device_properties(i)\n  logger.info('{}: {}'.format(p.name, p.total_memory))\n"
+        "else: logger.warning('on {}'.format(d))",
         "if x.is_cuda: x = x.pin_memory()",
         "if x.is_cuda: w = w.cuda(x.get_device())\nw = w.type_as(x)",
         "if device.type == 'cuda': m = m.cuda()\nelse: m = m.to(device)",

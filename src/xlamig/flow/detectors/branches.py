@@ -38,8 +38,9 @@ _NAMES_CPU = re.compile(r"[\"']cpu[\"']|\.cpu\(|(?:\b|_)cpu_|_cpu\b")
 # What makes no difference to what is computed: waiting, telling, measuring, pinning, laying out, and filling
 # mask rows that only CUDA's attention kernel turns into NaN.
 _QUIET = re.compile(
-    r"^(?:synchronize|print|debug|info|warn|warning|warning_once|log|log_\w+|write|pin_memory|contiguous|empty_cache"
-    r"|ipc_collect|_?unmask_unattended|\w*memory\w*|get_device_\w+|str|int|float|bool|len|round|format|join|dict|list|tuple|set)$"
+    r"^(?:synchronize|print|debug|info|warn|warning|warning_once|log|log_\w+|write|pin_memory|contiguous"
+    r"|empty_cache|ipc_collect|_?unmask_unattended|\w*memory\w*|get_device_\w+|str|int|float|bool|len|round|range|format"
+    r"|join|dict|list|tuple|set)$"
 )
 _HOUSEKEEPING = ("torch.cuda.", "torch.backends.")
 _NOT_HOUSEKEEPING = ("torch.cuda.amp.", "torch.cuda.stream", "torch.cuda.graph")

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from xlamig import ir
-from xlamig.facts import Guard, Package, Span
+from xlamig.facts import ApiUse, Fact, Guard, Span
 
 
 class OffImports:
@@ -23,7 +23,7 @@ class OffImports:
         if off is not None and body:
             self._blocks.append((off, (body[0].start, body[-1].end)))
 
-    def proof(self, fact: Package) -> Mapping[str, str]:
+    def proof(self, fact: Fact) -> Mapping[str, str]:
         """Return the option that is to be turned on before an import is used, `{"off": "args.x"}`."""
         if not self._blocks:
             return {}
@@ -32,10 +32,12 @@ class OffImports:
         first = next(iter(around), None)
         return {"off": first.text} if first is not None and None not in around else {}
 
-    def _bound(self, fact: Package) -> Iterator[str]:
+    def _bound(self, fact: Fact) -> Iterator[str]:
         for node in self.module.body:
             if (node.start, node.end) == fact.statement and isinstance(node, ir.Import | ir.ImportFrom):
-                yield from (alias.asname or alias.name.partition(".")[0] for alias in node.names)
+                for alias in node.names:
+                    if not isinstance(fact, ApiUse) or alias.name == fact.name.rpartition(".")[2]:
+                        yield alias.asname or alias.name.partition(".")[0]
 
     def _uses(self, name: str, statement: Span) -> Iterator[int]:
         """Yield where a name stands, comments and texts included."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from xlamig import ir
-from xlamig.facts import ChangingPath, ContextTags, Fact, Guard, Launch, Package
+from xlamig.facts import ApiUse, ChangingPath, ContextTags, Fact, Guard, Launch, Package
 from xlamig.flow.detectors.call_sites import CallSites
 from xlamig.flow.detectors.event_facts import facts_of_events, without_steps
 from xlamig.flow.detectors.expressions import Expressions, divisor
@@ -81,7 +81,7 @@ class Walk:
         """Return a fact with the only callers of its function, and what is proven of a call's operands."""
         fact = self.moves.told(self.call_sites.narrowed(fact, sole))
         told: Mapping[str, str] | None = None
-        if isinstance(fact, Package):
+        if isinstance(fact, Package) or (isinstance(fact, ApiUse) and fact.via == "import"):
             told = self.off_imports.proof(fact)
         elif fact.kind in _PROVED:
             told = {**self.interpretation.recorder.proofs.get(fact.span, {}), **self.loaded_files.proof(fact)}

@@ -7,12 +7,20 @@ from collections.abc import Mapping
 
 from xlamig import ir
 from xlamig.flow.interp.arguments import Args
-from xlamig.flow.interp.domain import AbstractValue
+from xlamig.flow.interp.domain import AbstractValue, element_of
 from xlamig.flow.interp.frames import Frame, Function
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.scopes import path_of
 
 _CHANGEABLE = frozenset({"sequence", "mapping", "tensor", "unknown"})
+
+
+def is_filled_with(whole: AbstractValue, part: AbstractValue) -> bool:
+    """Return whether a list of placeholders, `[None] * n`, or of tensors gets a tensor at some position; or
+    any list an object or a number that varies."""
+    if part.kind == "tensor":
+        return element_of(whole).kind in ("none", "nothing", "tensor")
+    return part.kind == "instance" or (part.kind == "number" and bool(part.cause))
 
 
 def filled(frame: Frame, given: Mapping[str, AbstractValue]) -> dict[str, AbstractValue]:

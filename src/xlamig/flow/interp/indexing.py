@@ -21,6 +21,7 @@ from xlamig.flow.interp.domain import (
     sequence,
 )
 from xlamig.flow.interp.elements import prove_positions, read_position, takes_element
+from xlamig.flow.interp.filled import is_filled_with
 from xlamig.flow.interp.fixed_masks import fixed_mask
 from xlamig.flow.interp.growth import record_growth_of
 from xlamig.flow.interp.host_indices import record_host_indices
@@ -215,7 +216,7 @@ class Indexing:
                 changed = list(items)
                 changed[key] = thing
                 self.m.put(name, sequence(changed).replace(trait=base.trait))
-            elif thing.kind == "instance" or (thing.kind == "number" and thing.cause):
+            elif is_filled_with(base, thing):
                 held = join(element_of(base), thing)
                 self.m.put(name, base.replace(items=None, element=held, const=TOP.const))
 

@@ -210,3 +210,61 @@ def test_an_option_names_no_other_class(
     tmp_path: Path, defined: str, taken: str, more: dict[str, str]
 ) -> None:
     assert by_option(tmp_path, defined, taken, more) == []
+
+
+LEARNER = """from dataclasses import dataclass
+import torch
+
+@dataclass
+class Learner:
+    net: torch.nn.Module
+    device: str = "cuda"
+
+    def fit(self, batches):
+        net = self.net.to(self.device)
+        return [net(batch) for batch in batches]
+
+class _Hidden:
+    def fit(self, batches):
+        return [batch.cuda() for batch in batches]
+
+def helper(batch):
+    return batch.cuda()
+"""
+START = """import torch
+import hydra
+from data import loader
+
+@hydra.main(config_path="conf", config_name="config")
+def main(cfg):
+    {made}.fit(loader)
+
+if __name__ == "__main__":
+    main()
+"""
+MADE_BY_HYDRA = "hydra.utils.instantiate(cfg.learner, net=torch.nn.Linear(3, 3))"
+
+
+@pytest.mark.parametrize(
+    ("made", "settings", "rows"),
+    [
+        (MADE_BY_HYDRA, {}, [7]),  # the configurations are somewhere else
+        (MADE_BY_HYDRA, {"conf/config.yaml": "learner:\n  net: 1\n"}, [7]),
+        (MADE_BY_HYDRA, {"conf/a.yaml": "_target_: torch.optim.Adam\n"}, []),
+        (MADE_BY_HYDRA, {"settings.py": 'net = {"_target_": "torch.optim.Adam"}\n'}, []),
+        (MADE_BY_HYDRA, {"settings.py": 'class Net:\n    _target_: str = "torch.nn.Linear"\n'}, []),
+        ("make(cfg.learner)", {}, []),
+    ],
+)
+@pytest.mark.parametrize("folder", ["", "parts/"])
+def test_configurations_elsewhere_may_name_any_public_class(
+    tmp_path: Path, made: str, settings: dict[str, str], rows: list[int], folder: str
+) -> None:
+    files = {"train.py": START.format(made=made), f"{folder}learner.py": LEARNER, "data.py": "loader = []\n"}
+    for name, text in (files | settings | ({"parts/__init__.py": ""} if folder else {})).items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    report = engine.check([tmp_path], Options({}, isolated=True, jobs=1, cache=False))
+    found = [f.place.location.row for f in report.findings if f.filename.endswith("learner.py")]
+    assert found == rows

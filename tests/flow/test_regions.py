@@ -99,6 +99,25 @@ def test_a_forward_pass_runs_every_step(source: str) -> None:
     assert the(source).frequency == "step"
 
 
+@pytest.mark.parametrize(
+    ("base", "method", "runs"),
+    [
+        ("transformers.TrainerCallback", "on_step_end", True),
+        ("transformers.trainer_callback.TrainerCallback", "on_substep_end", True),
+        ("pytorch_lightning.Callback", "on_train_batch_end", True),
+        ("transformers.TrainerCallback", "on_epoch_end", False),
+        ("transformers.TrainerCallback", "on_train_end", False),
+        ("transformers.TrainerCallback", "on_log", False),
+        ("lightning.pytorch.callbacks.Callback", "on_train_epoch_end", False),
+        ("fastai.callback.Callback", "on_step_end", False),
+    ],
+)
+def test_a_library_calls_hooks_every_step(base: str, method: str, runs: bool) -> None:
+    package = base.partition(".")[0]
+    source = f"import {package}\nclass A({base}):\n def {method}(self, trainer): HERE"
+    assert words(source) == ({"per-step"} if runs else set())
+
+
 def test_a_class_may_come_from_another_module() -> None:
     source = "from layers import B\nclass A(B):\n def loss(self): HERE"
     assert words(source, project={"layers.py": "class B: pass"}) == set()

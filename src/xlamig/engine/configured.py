@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
+from itertools import chain
 from pathlib import PurePosixPath
 
 from xlamig.engine.cache import digest
@@ -50,6 +51,26 @@ def note_configured(sources: Collection[Source]) -> None:
         )
         if interface != loaded.interface:
             source.loaded = replace(loaded, interface=interface, seal=digest(interface._replace(calls={})))
+
+
+def is_configured_elsewhere(sources: Collection[Source], texts: Iterable[str]) -> bool:
+    """Return whether a program makes objects of a configuration that is not at hand: no source, and none of
+    the `texts` beside them, names a class for one."""
+    loaded = (source.loaded for source in sources)
+    if not any(not key.startswith(BY_NAME) for one in loaded if one for key in one.clues.configured):
+        return False
+    named, quoted = _named(), _named_in_code()
+    if any(quoted.search(source.source.text) for source in sources if source.source.kind is None):
+        return False
+    settings = (source.source.text for source in sources if source.source.kind == "yaml")
+    return not any(named.match(line) for text in chain(settings, texts) for line in text.splitlines())
+
+
+def public_classes(source: Source) -> frozenset[str]:
+    """Return the names of the classes of a module that a configuration may name."""
+    interface = source.loaded.interface if source.loaded else None
+    exports = interface.exports.items() if interface else ()
+    return frozenset(name for name, one in exports if one.kind == "class" and not name.startswith("_"))
 
 
 def _with_entries(interface: Interface, named: list[tuple[str, str]]) -> Interface:
@@ -126,3 +147,10 @@ def _named() -> re.Pattern[str]:
     return re.compile(
         rf"""^([ ]*)(?:- )?(?:{keys})[ ]*:[ ]*["']?([A-Za-z_]\w*(?:\.\w+)+)["']?[ ]*(?:\#.*)?$"""
     )
+
+
+@cache
+def _named_in_code() -> re.Pattern[str]:
+    """Matches where code names a class in a configuration: `{"_target_": "models.Net"}`."""
+    keys = "|".join(table.names("configured", "keys"))
+    return re.compile(rf"""\b(?:{keys})["']?(?:\s*:\s*str)?\s*[:=]\s*["'][A-Za-z_]\w*(?:\.\w+)+["']""")

@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 from xlamig.engine.source import Source
 from xlamig.engine.switches import texts_beside
 from xlamig.flow import ProjectIndex
+from xlamig.flow.model.site import names_torch
 
 BUILDS: Mapping[str, re.Pattern[str]] = {
     "setup.py": re.compile(""),
@@ -72,10 +73,10 @@ def is_installed(name: str, projects: Collection[str]) -> bool:
 def runs_torch(scripts: Iterable[Source], sources: Iterable[Source], index: ProjectIndex) -> bool:
     """Return whether one of the scripts, or a module that they import, speaks of torch."""
     scripts = list(scripts)
-    if any("torch" in script.source.text for script in scripts):
+    if any(names_torch(script.source.text) for script in scripts):
         return True
     reached = index.reached_from(script.module for script in scripts)
-    return any(source.module in reached and "torch" in source.source.text for source in sources)
+    return any(source.module in reached and names_torch(source.source.text) for source in sources)
 
 
 def library_folders(sources: Collection[Source], index: ProjectIndex) -> Collection[str]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import NamedTuple
 
 from xlamig.engine.cache import Cache, digest
+from xlamig.engine.configured import is_configured_elsewhere, public_classes
 from xlamig.engine.installed import is_installed, library_folders, runs_torch
 from xlamig.engine.packed import Packed
 from xlamig.engine.source import Source
@@ -53,10 +54,13 @@ def unreached_scopes(
     libraries = sorted(library_folders(every, index))
     files = [(source.file.name, source.module, *_seals(source)) for source in python]
     states = sorted(switches.items())
-    key = digest("unreached", files, texts, sorted(beside), libraries, states, sorted(tried))
+    made: frozenset[str] = frozenset()
+    if is_configured_elsewhere(every, texts):
+        made = made.union(*map(public_classes, python))
+    key = digest("unreached", files, texts, sorted(beside), libraries, states, sorted(tried), sorted(made))
     found: Unreached | None = cache.get_many([key]).get(key)
     if found is None:
-        found = _find_unreached(python, index, beside, libraries, switches, texts, tried)
+        found = _find_unreached(python, index, beside, libraries, switches, [*texts, *made], tried)
         cache.put_many({key: found})
     return found
 

@@ -10,6 +10,7 @@ from itertools import chain
 from pathlib import PurePosixPath
 
 from xlamig.engine.clues import pairs_in
+from xlamig.engine.configured import is_configured_elsewhere, public_classes
 from xlamig.engine.installed import DOCUMENTATION, is_installed, library_folders, project_folders, runs_torch
 from xlamig.engine.source import Source
 from xlamig.engine.switches import texts_beside, tries_itself_out
@@ -128,9 +129,12 @@ def _unreached_modules(
     yield from (inner[module].file.name for module in sorted(unloadable))
     unread = {m for m in left - unloadable if not is_installed(inner[m].file.name, libraries)}
     if unread:
-        is_named = _named_by([*texts], [s for s in sources if s.module not in unread])
+        settings = [*texts]
+        is_named = _named_by(settings, [s for s in sources if s.module not in unread])
         unfound = index.unfound()  # a variable may name the folder that it is found in
         sought = {m for m in unread if not unfound.isdisjoint(_tails(m))}
+        if is_configured_elsewhere(sources, settings):
+            sought |= {module for module in unread if public_classes(inner[module])}
         unread -= index.reached_from({*starts, *sought, *filter(is_named, unread)})
     yield from (inner[module].file.name for module in unread)
 

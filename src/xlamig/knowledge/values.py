@@ -65,6 +65,13 @@ def leaves_alone(base: str, method: str) -> bool:
     return any(method not in names for names in hooks)
 
 
+@cache
+def is_step_hook(base: str, method: str) -> bool:
+    """Return whether a library calls a method of what derives from its class `base` every step."""
+    hooks = (names for pattern, names in _document()["step-hooks"].items() if _glob(pattern).match(base))
+    return any(method in names for names in hooks)
+
+
 def step_function(name: str) -> tuple[int, str] | None:
     """Return the position and the name of the argument that an object of class `name` calls every step."""
     found = _document()["step-functions"].get(name)

@@ -255,6 +255,8 @@ def _role(name: str, owner: str, bases: frozenset[str], methods: dict[str, ir.Fu
         return FORWARD
     if table.method_of("cache", name) == "grows" and any(table.object_of(base) for base in bases):
         return FORWARD
+    if any(table.is_step_hook(base, name) for base in bases):
+        return CALLED
     if not _EVERY_STEP.search(name):
         return NO_CONTEXT
     trains = any(map(is_trainer_class, bases)) and _OF_TRAINERS.search(name)

@@ -84,10 +84,19 @@ _OF_MODULES = re.compile(r"\bdef\s+(?:forward|training_step)\s*\(")
 
 
 def has_torch(text: str) -> bool:
-    """Return whether a module may work on tensors: it names torch, or has a forward pass for a base class
-    that does. One that imports another framework and not torch works on the tensors of that."""
-    named = "torch" in text or _OF_MODULES.search(text) is not None
+    """Return whether a module may work on tensors: it names torch, imports a library of torch's, or has a
+    forward pass for a base class that does. One that imports another framework and not torch works on the
+    tensors of that."""
+    named = names_torch(text) or _OF_MODULES.search(text) is not None
     return named and not of_another_framework(text)
+
+
+def names_torch(text: str) -> bool:
+    """Return whether a module names torch, or imports a library whose objects hold torch's tensors."""
+    if "torch" in text:
+        return True
+    libraries = table.names("program", "torch-libraries")
+    return any(match[1] in libraries for match in _IMPORT.finditer(text))
 
 
 def of_another_framework(text: str) -> bool:

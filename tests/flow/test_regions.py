@@ -118,6 +118,23 @@ def test_a_library_calls_hooks_every_step(base: str, method: str, runs: bool) ->
     assert words(source) == ({"per-step"} if runs else set())
 
 
+@pytest.mark.parametrize(
+    ("source", "runs"),
+    [
+        ("@trainer.on(Events.ITERATION_COMPLETED)\ndef show(engine): HERE", True),
+        ("@self.engine.on(ignite.engine.Events.ITERATION_STARTED)\ndef show(engine): HERE", True),
+        ("def show(engine): HERE\ntrainer.add_event_handler(Events.ITERATION_COMPLETED, show)", True),
+        ("@trainer.on(Events.EPOCH_COMPLETED)\ndef show(engine): HERE", False),
+        ("@trainer.on(Events.ITERATION_COMPLETED(every=100))\ndef show(engine): HERE", False),
+        ("def show(engine): HERE\ntrainer.add_event_handler(Events.COMPLETED, show)", False),
+        ("def show(engine): HERE\ntrainer.fire_event(Events.ITERATION_COMPLETED, show)", False),
+        ("def show(engine): HERE\ntrainer.on(Events.ITERATION_COMPLETED, other)", False),
+    ],
+)
+def test_an_event_of_each_step_runs_what_waits_for_it(source: str, runs: bool) -> None:
+    assert words(source) == ({"per-step"} if runs else set())
+
+
 def test_a_class_may_come_from_another_module() -> None:
     source = "from layers import B\nclass A(B):\n def loss(self): HERE"
     assert words(source, project={"layers.py": "class B: pass"}) == set()

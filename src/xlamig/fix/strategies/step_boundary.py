@@ -25,6 +25,8 @@ def step_boundary(fact: Fact, options: Options, context: FixContext) -> Draft | 
     are summed up; in loops that only call a model, as the iteration's last statement."""
     if not isinstance(fact, StepBoundary):
         return None
+    if fact.loop == "called":
+        return _in_function(fact, context)
     loop = loop_of(context.module, fact.parts.get("body"))
     if loop is None:
         return None
@@ -41,6 +43,14 @@ def step_boundary(fact: Fact, options: Options, context: FixContext) -> Draft | 
     whole = updated_by(context.module, loop) if plain else None
     ends = [whole] if whole else join_ends(context, loop, iteration.ends()) or [_last(loop)]
     return boundaries_after(fact, context, [end_of_step(context, statement) for statement in ends])
+
+
+def _in_function(fact: StepBoundary, context: FixContext) -> Draft | None:
+    """Return the draft for a function that is a step: below its one update, which always runs."""
+    update = statement_at(context.module, fact.span)
+    if fact.optimizer != "plain" or not fact.update or fact.accumulates or fact.branched or update is None:
+        return None
+    return boundary_after(fact, context, end_of_step(context, update))
 
 
 def _iteration(fact: StepBoundary, context: FixContext, loop: Loop) -> Iteration:

@@ -186,6 +186,7 @@ class Loop:
 
     node: ir.For | ir.While
     kind: LoopKind = "plain"
+    called: bool = False  # its body is a function, which an object of a library calls
     over: str = ""
     loads: bool = False  # each iteration takes a batch from a loader
     taken: list[AbstractValue] = field(default_factory=list)  # the loaders that iterations take batches from

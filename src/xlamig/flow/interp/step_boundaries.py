@@ -21,8 +21,10 @@ from xlamig.knowledge import values as table
 _JOINS = table.names("torch", "concat")
 
 
-def record_boundary(m: State, loop: Loop, effects: Effects, iterable: AbstractValue) -> None:
-    """Record what ends the steps of a loop, or the iterations of one inside a step."""
+def record_boundary(
+    m: State, loop: Loop, effects: Effects, iterable: AbstractValue, at: ir.Stmt | None = None
+) -> None:
+    """Record what ends the steps of a loop, or the iterations of one inside a step; of the statement `at`."""
     if not effects.happens(Effect.WORK) or is_short(loop.node) or _is_fallback(m, loop):
         return
     must = effects.must
@@ -56,22 +58,22 @@ def record_boundary(m: State, loop: Loop, effects: Effects, iterable: AbstractVa
         optimizer = "xm"
     elif updates or at_times:
         optimizer = "several" if Effect.OPTIMIZER_STEP in effects.repeated else "plain"
-    node = loop.node
     header = loop.header
     if m.callers_known or iterable.kind in ("loader", "dataset") or Effect.BATCH in must:
         m.prove(header, inference=True)
     ends = loop.kind == "training" and boundary in ("none", "read")
     joins = state or (boundary == "none" and loop.kind in ("decoding", "evaluation"))
-    at = loop.update if ends and loop.update is not None else header
+    node = loop.update if ends and loop.update is not None else header
     above = [] if loop.update is None else [*ir.path_down(loop.node, loop.update)]
     inside = bool(above) and any(child is loop.update for child in ir.children(above[-1]))
     in_loop = Why("each iteration of this loop is a step", (header.start, header.end))
     m.record(
         StepBoundary,
-        at,
+        node,
         LIKELY,
-        () if at is header else (in_loop,),
-        loop="inner" if inner else loop.kind,
+        () if node is header or loop.called else (in_loop,),
+        at=at,
+        loop="inner" if inner else "called" if loop.called else loop.kind,
         boundary=boundary,
         optimizer=optimizer,
         accumulates=at_times,
@@ -80,7 +82,7 @@ def record_boundary(m: State, loop: Loop, effects: Effects, iterable: AbstractVa
         cut=_cut_by_numbers(m, loop),
         state=state,
         grows=_joined(loop) if joins else "",
-        parts={"body": (node.body[0].start, node.body[-1].end)},
+        parts={"body": (loop.node.body[0].start, loop.node.body[-1].end)},
     )
 
 

@@ -24,6 +24,7 @@ from xlamig.flow.model.kinds import (
 )
 from xlamig.flow.model.scopes import Scope, path_of
 from xlamig.flow.model.site import Analysis
+from xlamig.flow.model.step_events import run_by_events
 from xlamig.flow.model.step_methods import runs_each_step
 from xlamig.flow.model.worker_arguments import IN_WORKERS, called_function, given_to_workers
 from xlamig.knowledge import values as table
@@ -66,7 +67,7 @@ class Regions:
         words = WORKER if node.name in self._workers else NO_CONTEXT
         if _name_in_module(node, owner) in self.callers.workers:
             words |= WORKER
-        if self.caller(node, owner):
+        if self.caller(node, owner) or node.name in self._run_by_events:
             words |= CALLED
         if owner.kind == "class":
             if owner not in self._classes:
@@ -215,6 +216,10 @@ class Regions:
                         seen.add(id(binding.node))
                         waiting.append((binding.node, binding.scope))
         return frozenset(names)
+
+    @cached_property
+    def _run_by_events(self) -> frozenset[str]:
+        return run_by_events(self.analysis.module, self.analysis.text)
 
     # ------------------------------------------------------------------ workers
 

@@ -7,6 +7,7 @@ from functools import cache
 from itertools import pairwise
 from typing import NamedTuple
 
+from xlamig.flow.model.device_keys import DEVICE_KEYS, READS_DEVICE_KEYS
 from xlamig.flow.model.pickled import ALLOWS_OBJECTS, TRUSTS
 from xlamig.flow.model.registries import BY_NAME
 from xlamig.knowledge import values as table
@@ -55,6 +56,7 @@ _HABITS = {
     ),
     "slurm": Phrases(("submitit", "srun", "sbatch"), re.compile(r"submitit|\b(?:srun|sbatch)\b")),
     TRUSTS: ALLOWS_OBJECTS,
+    DEVICE_KEYS: READS_DEVICE_KEYS,
     "longest": Phrases(
         ("max",), re.compile(r"\bmax\((?:map\()?\W*(?:\w+\.)*\w*len|len\w*(?:\.\w+\(\))*\.a?max\(")
     ),

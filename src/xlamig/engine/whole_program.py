@@ -34,7 +34,8 @@ from xlamig.source.text import SourceText
 Seals = MutableMapping[tuple[str, frozenset[str]], tuple[Interface, str]]
 """Digests of the interfaces that can change what a file means, by its name and the modules of the objects
 that its classes hold; with its own interface."""
-_ASKS_ELSEWHERE = ("pad_sequence", "max(", "Tensor if", "torch.load(", "torch.save(")
+_CUDA_ENTRIES = ('device": "cuda', "device': 'cuda")
+_ASKS_ELSEWHERE = ("pad_sequence", "max(", "Tensor if", "torch.load(", "torch.save(", *_CUDA_ENTRIES)
 
 
 @dataclass(slots=True)
@@ -186,7 +187,7 @@ class WholeProgram:
 
     def _elsewhere(self, source: Source, text: SourceText) -> tuple[str, ...]:
         """Return the habits of other files of its programs; asked of a file that may pad, make tensors of a
-        type of CUDA, or save or load."""
+        type of CUDA, hold settings for CUDA, or save or load."""
         if not any(word in text.text for word in _ASKS_ELSEWHERE):
             return ()
         others = (self.modules[name] for name in self.index.programs_with(source.module) - {source.module})

@@ -11,11 +11,20 @@ from xlamig import ir
 from xlamig.facts import DeviceChoice, Fact, Why
 from xlamig.findings import Confidence
 from xlamig.flow.detectors.asked_options import is_only_asked
+from xlamig.flow.detectors.device_defaults import (
+    DEFAULTED,
+    as_replaced,
+    default_of_key,
+    is_read,
+    option_default,
+)
 from xlamig.flow.detectors.device_maps import is_gpu_number, whole_model_devices
 from xlamig.flow.detectors.in_scope import device_in_scope
 from xlamig.flow.detectors.ranks import is_rank
 from xlamig.flow.detectors.receivers import receiver_of
+from xlamig.flow.model.class_constants import is_member
 from xlamig.flow.model.destinations import destination
+from xlamig.flow.model.device_keys import DEVICE_KEYS, READS_DEVICE_KEYS
 from xlamig.flow.model.guards import Guards
 from xlamig.flow.model.known import short
 from xlamig.flow.model.scopes import path_of
@@ -30,7 +39,6 @@ _OPTION_CALLS = frozenset(
 )
 
 _INDEXED = frozenset({"to", "cuda", "torch.device", "torch.cuda.set_device"})
-_REPLACED = {"replaced": "true"}  # a proof: without CUDA the function does not use the default
 
 Index = Literal["", "constant", "rank", "expression"]
 
@@ -64,6 +72,8 @@ class Devices:
         if method in _OPTION_CALLS:
             yield from self._option(node, place)
             return
+        if method in DEFAULTED and (default := default_of_key(node, _DEVICE_NAME)) is not None:
+            yield from self.literal(default, "option", place)
         if dotted is not None and "device" in self.analysis.names.interest.signatures.get(dotted, ()):
             return  # a rule of its own reads that argument
         if (
@@ -77,6 +87,8 @@ class Devices:
         if method == "to":
             position = "to"
         for arg in node.args[1:] if method == "to" else node.args:
+            if isinstance(arg.value, ir.Dict) and (arg.keyword or "").endswith("kwargs"):
+                yield from self._entries(arg.value, place)
             if arg.keyword == "device_map":
                 yield from self._device_map(arg.value, place)
             if arg.keyword != "device":
@@ -102,35 +114,29 @@ class Devices:
             return  # there it is a device type, which no tensor is put on
         for param in params:
             if param.default is not None and _DEVICE_NAME.search(param.name):
-                found = list(self.literal(param.default, "default", place))
-                if found and _is_read(param, place):
-                    yield from self._as_replaced(found, param, place)
-
-    def _as_replaced(
-        self, found: list[DeviceChoice], param: ir.Param, place: CodeContext
-    ) -> Iterator[DeviceChoice]:
-        """Yield the facts of a default; where the function itself replaces it without CUDA, with that proof,
-        or not at all if that selection is a fact too."""
-        function = place.scope.node
-        body = function.body if isinstance(function, ir.FunctionDef) else ()
-        statement = next((s for s in body if self._replaces(s, param)), None)
-        if statement is None:
-            yield from found
-        elif not any(_is_device_literal(value) for value in _set_to(statement)):
-            yield from (replace(fact, proofs={**fact.proofs, **_REPLACED}) for fact in found)
-
-    def _replaces(self, node: ir.Stmt, param: ir.Param) -> bool:
-        """`device = device if torch.cuda.is_available() else "cpu"`, also below `if device == "cuda":`"""
-        if "cuda.is_available()" not in self.analysis.source(node):
-            return False
-        asked = _compared(node.test, param.name) if isinstance(node, ir.If) else None
-        default = param.default.value if isinstance(param.default, ir.Const) else None
-        return asked in (None, default) and any(_sets(inner, param.name) for inner in _here(node))
+                default = option_default(param.default)
+                found = list(self.literal(default, "default", place))
+                if found and is_read(param, place):
+                    yield from as_replaced(found, param, place, self.analysis)
 
     def in_assignment(self, target: ir.Expr, value: ir.Expr, place: CodeContext) -> Iterator[DeviceChoice]:
-        """Yield the device that a name for a device is set to."""
+        """Yield the device that a name for a device is set to: `rank, device = 0, "cuda"`."""
+        match target, value:
+            case ir.Sequence(elements=targets), ir.Sequence(elements=values) if len(targets) == len(values):
+                for one, given in zip(targets, values, strict=True):
+                    yield from self.in_assignment(one, given, place)
         if _DEVICE_NAME.search(path_of(target).rpartition(".")[2]):
             yield from self.literal(value, "setting", place)
+
+    def in_dictionary(self, node: ir.Dict, place: CodeContext) -> Iterator[DeviceChoice]:
+        """Yield the devices of a dictionary, where the program reads entries for a device."""
+        if DEVICE_KEYS in self.analysis.elsewhere or READS_DEVICE_KEYS.are_in(self.analysis.text):
+            yield from self._entries(node, place)
+
+    def _entries(self, node: ir.Dict, place: CodeContext) -> Iterator[DeviceChoice]:
+        for key, value in zip(node.keys, node.values, strict=True):
+            if isinstance(key, ir.Const) and isinstance(key.value, str) and _DEVICE_NAME.search(key.value):
+                yield from self.literal(value, "setting", place)
 
     def _torch_device(self, node: ir.Call, place: CodeContext) -> Iterator[DeviceChoice]:
         if node.args and node.args[0].keyword in (None, "type", "device"):
@@ -201,7 +207,7 @@ class Devices:
                 guards = self.guards.of(node.test, place.scope, holds)
                 yield from self.literal(arm, position, replace(place, guards=(*place.guards, *guards)))
             return
-        if (node.start, node.end) in self.covered or not _is_text(node):
+        if (node.start, node.end) in self.covered or not (_is_text(node) or is_member(node, place.scope)):
             return
         text = self.analysis.values.of(node, place.scope).value.value
         if type(text) is int and position in ("factory", "torch.device") and isinstance(node, ir.Const):
@@ -209,10 +215,9 @@ class Devices:
         if not isinstance(text, str) or not _DEVICE.match(text.strip()):
             return
         device, kind = self._index(text.strip(), node, index)
-        shown = whole or node
         result: Literal["device", "string"] = "device" if whole or position in ("to", "factory") else "string"
         sure: Confidence = "likely" if position in ("device-argument", "device-map", "default") else "certain"
-        yield self._fact(shown, device, position, kind, place, result, sure, ())
+        yield self._fact(whole or node, device, position, kind, place, result, sure, ())
 
     def _index(self, text: str, node: ir.Expr, index: ir.Expr | None) -> tuple[str, Index]:
         """The device with its index, and whether the index is a rank."""
@@ -260,41 +265,3 @@ def _is_text(node: ir.Expr) -> bool:
     if isinstance(node, ir.Call):
         return isinstance(node.func, ir.Attribute) and node.func.attr == "format"
     return isinstance(node, ir.Const | ir.FString | ir.Binary)
-
-
-def _compared(test: ir.Expr, name: str) -> object:
-    """Return the constant that a test compares a name with, if it does."""
-    for node in ir.walk(test):
-        match node:
-            case ir.Compare(left=ir.Name(id=left), comparators=(ir.Const(value=value),)) if left == name:
-                return value
-    return None
-
-
-def _here(node: ir.Stmt) -> ir.Block:
-    return node.body if isinstance(node, ir.If) else (node,)
-
-
-def _sets(node: ir.Stmt, name: str) -> bool:
-    targets = node.targets if isinstance(node, ir.Assign) else ()
-    return any(isinstance(target, ir.Name) and target.id == name for target in targets)
-
-
-def _set_to(node: ir.Stmt) -> Iterator[ir.Expr]:
-    return (inner.value for inner in _here(node) if isinstance(inner, ir.Assign))
-
-
-def _is_device_literal(node: ir.Expr) -> bool:
-    """Return whether a device is selected by literals: `"cpu"`, or `"cuda" if ... else "cpu"`."""
-    return isinstance(node, ir.Const) or any(
-        isinstance(n, ir.Const) and str(n.value).startswith("cuda") for n in ir.walk(node)
-    )
-
-
-def _is_read(param: ir.Param, place: CodeContext) -> bool:
-    """Return whether a function's own body reads its parameter; one of a lambda counts as read."""
-    function = place.scope.node
-    if not isinstance(function, ir.FunctionDef):
-        return True
-    nodes = (node for statement in function.body for node in ir.walk(statement))
-    return any(isinstance(node, ir.Name) and node.id in (param.name, "locals") for node in nodes)

@@ -193,6 +193,7 @@ class Expressions:
                 self._attribute(node, place)
             case ir.Dict():
                 self.add(self.backends.by_device(node, place))
+                self.add(self.devices.in_dictionary(node, place))
                 for key, value in zip(node.keys, node.values, strict=True):
                     self.add(self.apis.entry(key, value, place))
                 for child in ir.children(node):

@@ -44,8 +44,8 @@ from xlamig.flow.interp.state import State
 from xlamig.flow.interp.tensors import Tensors
 from xlamig.flow.interp.texts import text_method
 from xlamig.flow.interp.torch_calls import TorchCalls
+from xlamig.flow.interp.transformed import of_transformed
 from xlamig.flow.interp.unknown_objects import UnknownObjects
-from xlamig.flow.model.effects import Effect
 from xlamig.flow.model.scopes import path_of
 from xlamig.knowledge import values as table
 
@@ -129,9 +129,7 @@ class Calls:
                     result = self._function(functions[0], args, node)
                 else:
                     result = either(self.m, functions, lambda way: self.call_contexts.call(way, args, node))
-                if callee.trait is Mark.COMPILED:  # torch_xla.compile ends the step itself
-                    self.m.effects.add(Effect.SYNC)
-                return result
+                return of_transformed(self.m, callee, result)
             case "class":
                 return self.instances.construct(class_of(callee), args, node)
             case "module":

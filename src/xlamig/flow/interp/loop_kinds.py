@@ -14,6 +14,7 @@ from xlamig.flow.interp.frames import STEPS, Env, Loop, LoopKind
 from xlamig.flow.interp.generators import repeats_steps
 from xlamig.flow.interp.short_loops import FEW, is_short
 from xlamig.flow.interp.state import State
+from xlamig.flow.interp.updates_by_hand import descends
 from xlamig.flow.model.effects import Effect, Effects
 from xlamig.flow.model.option_codes import codes_of
 from xlamig.flow.model.outcomes import most_of
@@ -100,9 +101,8 @@ def _is_chosen_by(node: ir.Expr, targets: set[str]) -> bool:
 
 def _holds_module(element: AbstractValue) -> bool:
     """Return whether an element of what a loop runs over is a module, or a tuple with one."""
-    if element.kind == "sequence" and element.items:
-        return any(map(_holds_module, element.items))
-    return element.kind == "module"
+    parts = element.items if element.kind == "sequence" else ()
+    return any(map(_holds_module, parts)) if parts else element.kind == "module"
 
 
 class LoopKinds:
@@ -120,6 +120,7 @@ class LoopKinds:
         if is_short(node) or self._has_few_iterations(node) or (self.m.loops and self._runs_seldom(node)):
             return "graph-breaking" if runs_graph(effects) else "plain"
         updates = effects.happens(*_OPTIMIZER_STEPS) and effects.happens(*_TRAINS)
+        updates = updates or (not per_step and descends(effects))
         if updates and not self._runs_trainings(node, iterable, effects):
             return "training"
         if Effect.STEP_LOOP in effects.must and iterable.kind not in ("loader", "dataset"):

@@ -34,7 +34,7 @@ from xlamig.flow.model.effects import Effect, Effects
 _ABSORBED = frozenset(
     {Effect.BACKWARD, Effect.OPTIMIZER_STEP, Effect.XLA_OPTIMIZER_STEP, Effect.ZERO_GRAD, Effect.BATCH}
     | {Effect.MODEL_CALL, Effect.SYNC, Effect.READ, Effect.POSSIBLE_READ, Effect.STEP_READ}
-    | {Effect.CALLED_READ, Effect.RESULT_READ, Effect.UNREAD, Effect.WAIT}
+    | {Effect.CALLED_READ, Effect.RESULT_READ, Effect.UNREAD, Effect.WAIT, Effect.DESCENT}
 )
 """The effects of a step that a loop of steps does not pass on to what is around it."""
 

@@ -21,6 +21,7 @@ from xlamig.flow.interp.reads import Reads
 from xlamig.flow.interp.semantics import Leaves
 from xlamig.flow.interp.setting import Setting
 from xlamig.flow.interp.state import State
+from xlamig.flow.interp.updates_by_hand import note_descent
 from xlamig.flow.model.effects import Effect, Effects
 from xlamig.flow.model.exits import ends_program
 from xlamig.flow.model.guards import NAMES_XLA, Guards
@@ -69,6 +70,7 @@ class Statements:
         return False
 
     def _simple(self, node: ir.Stmt) -> Leaves:
+        note_descent(self.m, node)
         match node:
             case ir.ExprStmt(value=value):
                 self.m.semantics.evaluate(value)

@@ -47,7 +47,7 @@ _PUBLIC = frozenset(
     | {Effect.ZERO_GRAD, Effect.MODEL_CALL, Effect.SYNC, Effect.FRAMEWORK, Effect.WORK, Effect.READ}
     | {Effect.RESULT_READ}
     | {Effect.STEP_READ, Effect.SETTLED, Effect.TIE, Effect.COLLECTIVE, Effect.SAVE, Effect.UPDATE}
-    | {Effect.UNREAD, Effect.WAIT}
+    | {Effect.UNREAD, Effect.WAIT, Effect.DESCENT}
 )
 """The effects that a caller in another module learns of."""
 _RESULTS = frozenset({"number", "bool", "text", "none", "foreign", "loader", "device", "optimizer", "module"})

@@ -43,6 +43,7 @@ from xlamig.flow.interp.sizes import Sizes
 from xlamig.flow.interp.special_calls import SpecialCalls
 from xlamig.flow.interp.state import State
 from xlamig.flow.interp.tensors import Tensors
+from xlamig.flow.interp.transformed import transformed
 from xlamig.flow.model.scopes import path_of
 from xlamig.knowledge import signatures
 from xlamig.knowledge import values as table
@@ -168,8 +169,8 @@ class TorchCalls:
                 )
             case "chain" | "product":
                 return join_parameters(args.positional) if word == "chain" else self._product(args)
-            case "compiled":
-                return first.replace(trait=Mark.COMPILED) if first.kind in ("function", "module") else first
+            case "compiled" | "gradients":
+                return transformed(first, word)
             case "random" if name.startswith("numpy.") and is_array(name, args):
                 return FOREIGN
             case "random" | "drawn-element" if word == "random" or element_of(first).kind == "number":

@@ -16,6 +16,7 @@ class Effect(Enum):
     STEP_LOOP     runs a loop whose iterations are steps
     SYNC_INSIDE   ends a graph inside an inner loop
     COLLECTIVE    runs a collective, which all ranks have to run
+    DESCENT       takes a multiple of its gradient from a parameter, without an optimizer
     POSSIBLE_READ reads a tensor that is possibly on the device
     PART_CALL     calls a part of the module that runs, such as `self.attention(x)`
     GRADIENT      computes gradients with a function, such as `torch.autograd.grad`
@@ -37,6 +38,7 @@ class Effect(Enum):
     BATCH = "batch"
     CALLED_READ = "called-read"
     COLLECTIVE = "collective"
+    DESCENT = "descent"
     FRAMEWORK = "framework"
     GRADIENT = "gradient"
     MODEL_CALL = "model-call"

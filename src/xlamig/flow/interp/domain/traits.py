@@ -51,6 +51,7 @@ class Mark(Enum):
     COMPILED = "compiled"  # a function or module in torch_xla.compile
     COPY = "copy"  # a module with a class's methods and parameters of its own
     CUDA = "cuda"  # whether CUDA is available
+    GRADIENTS = "gradients"  # a function that returns the gradients of another
     DEVICE_LOADER = "device-loader"
     INSTANCE = "instance"  # of a class that another file defines
     MADE = "made"  # a device from torch.device(...)

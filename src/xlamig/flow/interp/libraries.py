@@ -14,6 +14,7 @@ from xlamig.flow.interp.domain import (
     TEXT,
     AbstractValue,
     LibraryObject,
+    Mark,
     Residence,
     constant,
     inside,
@@ -237,10 +238,10 @@ def library_object(kind: str) -> AbstractValue:
 
 
 def _on_device(thing: AbstractValue) -> AbstractValue:
-    """Return what a framework makes of a module or a loader: one on the device."""
+    """Return what a framework makes of a module or a loader: one on the device, which ends each step."""
     if thing.kind == "module":
         return thing.replace(place="device", sure=min(thing.sure, LIKELY))
-    return thing.replace(place="device") if thing.kind == "loader" else thing
+    return thing.replace(place="device", trait=Mark.DEVICE_LOADER) if thing.kind == "loader" else thing
 
 
 def is_generating(module: AbstractValue) -> bool:

@@ -32,7 +32,8 @@ def record_boundary(
     inner = loop.kind not in STEPS
     at_times = not updates and Effect.OPTIMIZER_STEP in effects.may
     boundary = "none"
-    if Effect.FRAMEWORK in must:
+    framework = Effect.FRAMEWORK in must or (at_times and Effect.FRAMEWORK in effects.may)
+    if framework and not _loads_nothing(m, loop, effects, iterable):
         boundary = "framework"
     elif iterable.trait is Mark.DEVICE_LOADER:
         ended = m.synced and Effect.SYNC not in effects.repeated  # the loader finds nothing left to run
@@ -84,6 +85,17 @@ def record_boundary(
         grows=_joined(loop) if joins else "",
         parts={"body": (loop.node.body[0].start, loop.node.body[-1].end)},
     )
+
+
+def _loads_nothing(m: State, loop: Loop, effects: Effects, iterable: AbstractValue) -> bool:
+    """Return whether a loop takes no batch from a loader, where a library has its loaders end the steps."""
+    if not any(word in m.analysis.text for word in table.names("boundaries", "by-loaders")):
+        return False
+    counts = isinstance(loop.node, ir.While) or iterable.trait is Mark.RANGE
+    inside = loop.outside in ("step", "interval") or any(around.loads for around in m.loops)
+    loads = loop.loads or any(one.kind in ("loader", "dataset") for one in loop.taken)
+    takes = inside or loads or effects.happens(Effect.BATCH)
+    return counts and not takes and "next(" not in m.source(loop.node)
 
 
 def _joined(loop: Loop) -> str:

@@ -161,6 +161,12 @@ def number_arguments(name: str, section: str = "numbers") -> tuple[str, ...] | N
     return None if found is None else tuple(found)
 
 
+def number_first(name: str, given: int) -> bool:
+    """Return whether a method with so many positional arguments takes a number as the first one."""
+    wanted: int | None = _document()["number-first"].get(name)
+    return wanted == given
+
+
 @cache
 def name_like(kind: str) -> re.Pattern[str]:
     """The names that objects of a kind have by convention."""

@@ -176,6 +176,7 @@ class Costs:
         parameters = (known.positional or known.keywords) if known is not None else ()
         read = table.number_arguments(plain, "read-as-number") or ()
         of_numbers = plain in table.names("torch", "of-numbers")
+        first = table.number_first(plain, len(args.positional) - (owner is None))  # `w.add_(rate, step)`
         told: set[str] = set()
         if args.starred and not sure and baked is not None and "*" in baked:  # `x.new(*shape)`
             for item in args.positional:
@@ -185,9 +186,10 @@ class Costs:
             parameter = arg.keyword or (parameters[i] if counted else "*")
             any_place = arg.keyword is None and (known is None or parameter not in known.tensors)
             wanted = baked is not None and (parameter in baked or ("*" in baked and any_place))
-            number = wanted or parameter in read
+            takes_number = parameter in read or (first and arg is args.pairs[owner is None][0])
+            number = wanted or takes_number
             for part, item in self._parts(arg.value, thing):
-                plainly = item.scalar or of_numbers or parameter in read or _stands_for_number(plain, item)
+                plainly = item.scalar or of_numbers or takes_number or _stands_for_number(plain, item)
                 here = number and item.kind == "tensor" and plainly
                 if here:
                     self.reads.host(part, item, "number", name)

@@ -25,7 +25,8 @@ def record_boundary(
     m: State, loop: Loop, effects: Effects, iterable: AbstractValue, at: ir.Stmt | None = None
 ) -> None:
     """Record what ends the steps of a loop, or the iterations of one inside a step; of the statement `at`."""
-    if not effects.happens(Effect.WORK) or is_short(loop.node) or _is_fallback(m, loop):
+    brief = is_short(loop.node) and not loop.called
+    if not effects.happens(Effect.WORK) or brief or _is_fallback(m, loop):
         return
     must = effects.must
     updates = Effect.OPTIMIZER_STEP in must

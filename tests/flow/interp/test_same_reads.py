@@ -78,6 +78,9 @@ def in_loop(body: str, made: str = "pass") -> list[str]:
         "kept.append(weights.bernoulli().cpu())",
         "kept.append(net.weight.cpu())",
         "kept.append([weights.cpu() for weights in x])",
+        "kept.append({k: v.item() for k, v in comm.reduce_dict({'a': loss}).items()})",
+        "kept.append(sum(v.item() for k, v in comm.reduce_dict({'a': loss}).items()))",
+        "kept.extend(map(lambda weights: weights.cpu(), x))",
     ],
 )
 def test_reads_of_what_an_iteration_changes_are_not_the_same(body: str) -> None:

@@ -19,12 +19,23 @@ def is_unchanged(m: State, node: ir.Node, loop: ir.Node, stored: Set[str]) -> bo
     into it."""
     path = _root(node)
     name, _, attribute = path.partition(".")
-    if not path or _is_stored(path, stored) or _may_be_written(loop, path):
+    if not path or _is_stored(path, stored) or _may_be_written(loop, path) or name in _bound(loop, node):
         return False
     if name == "self" and attribute:
         return "." not in attribute and is_kept(m, _tensor(node)) and not _is_trained(m, path)
     value = m.env.get(name)
     return not attribute and value is not None and value.kind == "tensor" and not _is_trained(m, path)
+
+
+def _bound(loop: ir.Node, node: ir.Node) -> Iterator[str]:
+    """Yield the names that comprehensions and lambdas around a node set, inside of a loop."""
+    for part in ir.path_down(loop, node):
+        match part:
+            case ir.Comprehension(generators=generators):
+                targets = (inner for one in generators for inner in ir.walk(one.target))
+                yield from (inner.id for inner in targets if isinstance(inner, ir.Name))
+            case ir.Lambda(params=params):
+                yield from (param.name for param in params)
 
 
 def _root(node: ir.Node) -> str:

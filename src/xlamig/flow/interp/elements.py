@@ -41,3 +41,14 @@ def read_position(reads: Reads, node: ir.Subscript, first: AbstractValue) -> Non
         return
     for bound, found in zip((part.lower, part.upper), first.items or (), strict=False):
         reads.host(bound or node, found, "builtin", "list slice")
+
+
+def takes_number(reads: Reads, node: ir.Subscript, base: AbstractValue) -> bool:
+    """Record that `loss.data[0]` takes the number out of a 0-d tensor, as programs for torch 0.3 do, where a
+    loss was a vector of one element. Return whether it does."""
+    match node:
+        case ir.Subscript(value=ir.Attribute(attr="data") as held, index=(ir.Const(value=0),)):
+            if base.scalar and base.dtype != "int":
+                reads.host(node, base, "item", "[0]", held)
+                return True
+    return False

@@ -20,7 +20,7 @@ from xlamig.flow.interp.domain import (
     placed,
     sequence,
 )
-from xlamig.flow.interp.elements import prove_positions, read_position, takes_element
+from xlamig.flow.interp.elements import prove_positions, read_position, takes_element, takes_number
 from xlamig.flow.interp.filled import is_filled_with
 from xlamig.flow.interp.fixed_masks import fixed_mask
 from xlamig.flow.interp.growth import record_growth_of
@@ -53,7 +53,7 @@ class Indexing:
         node, base, index = self._parts(node, base)
         match base.kind:
             case "tensor":
-                return self._read_tensor(node, base, index)
+                return self._tensor(node, base, index)
             case "sequence":
                 return self._element(node, base, index)
             case "mapping":
@@ -142,9 +142,9 @@ class Indexing:
         last = isinstance(index, int) and index < 0
         return size.replace(sure=POSSIBLE) if last and size.cause == "derived" else size
 
-    def _read_tensor(
-        self, node: ir.Subscript, base: AbstractValue, index: list[AbstractValue]
-    ) -> AbstractValue:
+    def _tensor(self, node: ir.Subscript, base: AbstractValue, index: list[AbstractValue]) -> AbstractValue:
+        if takes_number(self.reads, node, base):
+            return NUMBER
         key = index[0].const
         if base.loose and isinstance(key, str):
             if isinstance(base.trait, Carried):

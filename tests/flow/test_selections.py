@@ -255,6 +255,10 @@ def test_a_move_in_an_expression(source: str) -> None:
             "m.cuda()",
         ),
         ("h = f(x.cuda()) if CUDA else f(x)", "x.cuda()"),
+        (
+            "if CUDA:\n m = f().cuda()\n if torch.cuda.device_count() > 1: m = g(m)\nelse: m = f()",
+            "f().cuda()",
+        ),
     ],
 )
 def test_branches_that_differ_by_a_move(source: str, moved: str) -> None:
@@ -262,6 +266,18 @@ def test_branches_that_differ_by_a_move(source: str, moved: str) -> None:
     (move,) = [c for c in choices(source) if c.via == "move"]
     assert (move.form, move.fallback) == ("mirrored", "cpu")
     assert [text[slice(*why.span)] for why in move.related if why.span] == [moved]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "if CUDA:\n m = f().cuda()\n if wide: m = g(m)\nelse: m = f()",
+        "if CUDA:\n m = f().cuda()\n if torch.cuda.device_count(): m = g(m)\n else: m = h(m)\nelse: m = f()",
+        "if CUDA:\n m = f().cuda()\n if torch.cuda.device_count() > 1: m = g(m)\nelse: m = h()",
+    ],
+)
+def test_branches_that_differ_by_more(source: str) -> None:
+    assert [c.form for c in choices(source) if c.via == "move" and c.form == "mirrored"] == []
 
 
 def test_a_selection_underlines_the_choice() -> None:

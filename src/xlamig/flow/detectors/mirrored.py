@@ -24,7 +24,7 @@ Source = Callable[[ir.Node], str]
 
 def mirrors(chosen: Iterable[ir.Node], other: Iterable[ir.Node], source: Source, scope: Scope) -> bool:
     """Return whether `other` does on the host what `chosen` does on CUDA. Either may leave out what only
-    moves, logs or sets CUDA up."""
+    moves, logs, sets CUDA up or is for several GPUs."""
     on_cuda, on_host = (list(_work(nodes, source, scope)) for nodes in (chosen, other))
     return bool(on_cuda) and on_cuda == on_host
 
@@ -48,6 +48,8 @@ def _work(nodes: Iterable[ir.Node], source: Source, scope: Scope) -> Iterator[st
         text = _SPACE.sub("", source(node))
         if isinstance(node, ir.Stmt) and (only_logs(node, scope) or _HOUSEKEEPING.match(text)):
             continue
+        if isinstance(node, ir.If) and not node.orelse and _HOUSEKEEPING.search(source(node.test)):
+            continue  # for several GPUs
         text = _TYPES.sub("torch.", _MOVES.sub("", text))
         target, _, value = text.partition("=")
         if isinstance(node, ir.Stmt) and (target == value or not (value or "(" in target)):

@@ -8,6 +8,7 @@ from collections.abc import Container, Iterator, Mapping
 from xlamig import ir
 from xlamig.flow.detectors.directions import both_directions
 from xlamig.flow.detectors.group_tests import is_under_group_test
+from xlamig.flow.detectors.packed_uses import packed_use
 from xlamig.flow.detectors.unwrapped import bare_module, is_unwrapped
 from xlamig.flow.interp.one_rank import called_by_both
 from xlamig.flow.model.scopes import path_of
@@ -185,8 +186,9 @@ def _indexed(node: ir.Expr) -> ir.Expr:
 
 
 def of_sequences(name: str, node: ir.Call, place: CodeContext, analysis: Analysis) -> Mapping[str, str]:
-    """The proofs "padded-later" and "both-directions", of what pads or packs sequences."""
-    return {**padded_later(name, node, place, analysis), **both_directions(name, place, analysis)}
+    """The proofs "padded-later", "both-directions", "rows" and "unpacked" of what pads or packs."""
+    packed = packed_use(name, node, place, analysis) or both_directions(name, place, analysis)
+    return {**padded_later(name, node, place, analysis), **packed}
 
 
 def padded_later(name: str, node: ir.Call, place: CodeContext, analysis: Analysis) -> Mapping[str, str]:

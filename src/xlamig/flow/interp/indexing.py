@@ -81,7 +81,7 @@ class Indexing:
         self, node: ir.Subscript, base: AbstractValue
     ) -> tuple[ir.Subscript, AbstractValue, list[AbstractValue]]:
         """Return a subscript, what is indexed, a tensor if a mask indexes it, and the indices."""
-        index = [as_compared(base, self.m.semantics.evaluate(part)) for part in node.index]
+        index = [self.sizes.bounded(as_compared(base, self.m.semantics.evaluate(p)), p) for p in node.index]
         prove_positions(self.m, node, base, index)
         if base.kind == "unknown" and has_mask(index):
             base = masked_base(base)

@@ -189,6 +189,13 @@ class Lengths:
             return self.longest(AbstractValue("number", trait=Mark.LENGTH), node)
         return self.drawn() if tensor.trait is Mark.DRAWN else None
 
+    def bounded(self, index: AbstractValue, node: ir.Node) -> AbstractValue:
+        """Return an index; a slice has the numbers that its bounds take out of tensors of the host."""
+        if index.trait is not Mark.SLICE or all(bound.kind != "tensor" for bound in index.items or ()):
+            return index
+        bounds = (self.read(b, node) or b if b.kind == "tensor" else b for b in index.items or ())
+        return index.replace(items=tuple(bounds))
+
     def collected(self, loop: Loop, iterable: AbstractValue, before: Env) -> Env:
         """The lists that a loop appends to, if it has another number of iterations each time."""
         if not (self.m.repeating and (varies(iterable) or self._ends_early(loop))):

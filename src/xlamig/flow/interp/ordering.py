@@ -14,6 +14,7 @@ from xlamig.flow.interp.domain import (
     Mark,
 )
 from xlamig.flow.interp.lengths import as_the_longest, is_sorted_by_length
+from xlamig.flow.interp.number_origins import longest_of_lengths
 from xlamig.flow.interp.reads import Reads, sureness
 from xlamig.flow.interp.sizes import Sizes
 from xlamig.flow.interp.state import State
@@ -42,7 +43,9 @@ class Ordering:
         self.m.prove(node, two_scalars=alike and all(t.scalar for t in tensors))
         if tensors:
             self._compared(name, things, args, node)
-            return tensors[0] if name != "sorted" else AbstractValue("sequence", element=tensors[0])
+            greatest = name == "max" and longest_of_lengths(self.m, node)
+            one = tensors[0].replace(trait=Mark.LONGEST, shape=()) if greatest else tensors[0]
+            return one if name != "sorted" else AbstractValue("sequence", element=one)
         self._compared(name, [_decides(thing) for thing in things], args, node)
         if name == "sorted":
             return self._chosen(name, first, things)

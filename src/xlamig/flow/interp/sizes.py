@@ -19,6 +19,7 @@ from xlamig.flow.interp.domain import (
     sequence,
 )
 from xlamig.flow.interp.lengths import Lengths, is_longest, is_varied_array, varies
+from xlamig.flow.interp.number_origins import longest_of_lengths
 from xlamig.flow.interp.reads import sureness
 from xlamig.flow.model.known import short
 from xlamig.knowledge import values as table
@@ -58,6 +59,8 @@ class Sizes(Lengths):
         lengths = owner or first
         if lengths is not None and lengths.trait is Mark.LENGTHS and lengths.place == "host":
             result = self._of_lengths(result, plain)
+        if result.kind == "tensor" and result.scalar and longest_of_lengths(self.m, node):
+            result = result.replace(trait=Mark.LONGEST)
         if result.place == "device" and owner is None and first is not None:
             self.listed(plain, first, node)
         if self.m.collating and result.kind == "tensor" and not result.place:

@@ -254,6 +254,7 @@ def main(base, target):
 if __name__ == "__main__":
     main("a", "b")
 """
+GENERATES = "    print(net.to(base).generate(1))\n    net.save"
 CHECKS = """import torch
 from torch.autograd import gradcheck
 def check(n):
@@ -273,7 +274,7 @@ setup(name="ops")
     ("files", "expected"),
     [
         ({"merge.py": MERGES}, {"converters"}),
-        ({"merge.py": MERGES.replace("    net.save", "    print(net.generate(1))\n    net.save")}, set()),
+        ({"merge.py": MERGES.replace("    net.save", GENERATES)}, set()),
         ({"export.py": EXPORTS.replace("Net()", "Net().cuda()")}, {"converters"}),
         ({"ops/test.py": CHECKS}, {"tests"}),
         ({"ops/test.py": CHECKS.replace("gradcheck", "evaluate")}, set()),

@@ -47,7 +47,7 @@ class AnalyseJob:
     beside: Aside | None = None  # what the file is, if it is not the program itself
     unread: str = ""  # a file of its programs that was not read
     gpu_only: str = ""  # why the file serves NVIDIA GPUs alone
-    on_host: bool = False  # a notebook that uses no device
+    on_host: bool = False  # a notebook or script that uses no device
     unmentioned: tuple[str, ...] = ()  # functions and classes that nothing in the program mentions
     off: tuple[tuple[str, str], ...] = ()  # those that only code mentions which never runs, and its test
     switches: tuple[tuple[str, State], ...] = ()  # of the options that it tests, those that nothing changes

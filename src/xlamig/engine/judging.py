@@ -15,7 +15,7 @@ from xlamig.engine.cuda_kernels import cuda_kernels
 from xlamig.engine.device_settings import device_setting_facts
 from xlamig.engine.gpu_classes import gpu_classes
 from xlamig.engine.gpu_only import as_infos
-from xlamig.engine.host_notebooks import as_no_action
+from xlamig.engine.host_scripts import as_no_action
 from xlamig.engine.jobs import Analysed, AnalyseJob
 from xlamig.engine.kernel_files import kernel_files
 from xlamig.engine.load import Failure

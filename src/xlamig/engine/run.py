@@ -21,7 +21,7 @@ from xlamig.engine.found import files_of
 from xlamig.engine.garbage import young_only
 from xlamig.engine.gpu_only import gpu_only_files
 from xlamig.engine.homes import homes
-from xlamig.engine.host_notebooks import host_notebooks
+from xlamig.engine.host_scripts import host_scripts
 from xlamig.engine.imported import load_imported
 from xlamig.engine.isolation import Lost, Work, run_all
 from xlamig.engine.jobs import Analysed, AnalyseJob
@@ -148,7 +148,7 @@ class Run:
             unread_files(sources, answers.unread, importers=not self._complete),
             own,
             {**gpu_only_files(sources, index, beside), **off},
-            host_notebooks(sources, index) if self._complete else frozenset(),
+            host_scripts(sources, index, beside) if self._complete else frozenset(),
             switches,
             unreached,
             device_settings(sources),

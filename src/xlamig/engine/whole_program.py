@@ -51,7 +51,7 @@ class WholeProgram:
     unread: Mapping[str, str]  # by module, see unread_files
     own: frozenset[str]  # the packages at the top of the paths
     gpu_only: Mapping[str, str]  # by file, see gpu_only_files
-    on_host: frozenset[str]  # see host_notebooks
+    on_host: frozenset[str]  # see host_scripts
     switches: Mapping[str, State] | None = None  # None where not all of the program is known
     unreached: Unreached = NONE_UNREACHED
     devices: Mapping[str, str] = field(default_factory=dict)  # see device_settings

@@ -12,14 +12,12 @@ from xlamig.flow.model.scopes import path_of
 
 def note_descent(m: State, node: ir.Stmt) -> None:
     """Note a statement that takes a multiple of a gradient from the parameter that it belongs to."""
-    if "grad" not in m.analysis.text:
-        return
     for parameter, taken in _taken(node):
         path = path_of(parameter).removesuffix(".data")
         inside = [part for part in ir.walk(taken) if isinstance(part, ir.Expr)]
         if path and not any(isinstance(part, ir.Attribute) and part.attr == "sign" for part in inside):
             own = any(path_of(part).removesuffix(".data") == f"{path}.grad" for part in inside)
-            if own or not _partners(m, node, path).isdisjoint(map(path_of, inside)):
+            if own or not _partners(m, node, path).isdisjoint(filter(None, map(path_of, inside))):
                 m.effects.add(Effect.DESCENT)
 
 

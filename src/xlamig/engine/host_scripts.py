@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import PurePosixPath
 
@@ -14,6 +14,7 @@ from xlamig.rulebook.guards import COSTS, STAYS_ON_HOST
 from xlamig.source.notebook import SUFFIX
 
 _WHY = "neither this file nor a module that it imports chooses a device, and it trains nothing"
+_WORD = re.compile(r"\w+\b(?!\.py)")
 _MAY_MOVE = re.compile(r"\.to\(|gpu|(?<!\.)device|distributed", re.IGNORECASE)
 
 
@@ -22,19 +23,18 @@ def host_scripts(sources: Collection[Source], index: ProjectIndex, beside: Colle
     choose no device, as no module that they import does. One that trains may stay on the host by mistake, and
     so may a script where the rest of the program, without the files `beside` it, chooses no device either."""
     modules = {source.module: source for source in sources if source.source.kind is None}
-    on_device = index.may_choose_device(modules)
-    runs = (s for s in modules.values() if s.is_script and _stays_on_host(s, index))
-    return frozenset(
-        source.file.name
-        for source in runs
-        if source.file.name.endswith(SUFFIX)
-        or (
-            on_device
-            and source.file.name not in beside
-            and not _may_move(source, modules, index)
-            and not _is_named_elsewhere(source, sources)
-        )
-    )
+    runs = [source for source in modules.values() if source.is_script and _stays_on_host(source, index)]
+    found = [source for source in runs if source.file.name.endswith(SUFFIX)]
+    own = (source for source in runs if not source.file.name.endswith(SUFFIX))
+    scripts = [source for source in own if source.file.name not in beside]
+    if scripts and index.may_choose_device(modules):
+        named, moving = _named_elsewhere(scripts, sources), _may_move(modules)
+        found += [
+            source
+            for source in scripts
+            if _stem(source) not in named and moving.isdisjoint(index.imported_by(source.module))
+        ]
+    return frozenset(source.file.name for source in found)
 
 
 def _stays_on_host(source: Source, index: ProjectIndex) -> bool:
@@ -45,18 +45,24 @@ def _stays_on_host(source: Source, index: ProjectIndex) -> bool:
     return not any(map(index.misses_module, modules)) and not index.may_choose_device(modules)
 
 
-def _may_move(script: Source, modules: dict[str, Source], index: ProjectIndex) -> bool:
-    """Return whether a script, or a module that it imports, may move something by a device of any name."""
-    used = (modules.get(name) for name in index.imported_by(script.module))
-    return any(one is not None and _MAY_MOVE.search(one.source.text) for one in used)
+def _may_move(modules: Mapping[str, Source]) -> frozenset[str]:
+    """Return the modules that may move something by a device of any name."""
+    return frozenset(name for name, source in modules.items() if _MAY_MOVE.search(source.source.text))
 
 
-def _is_named_elsewhere(script: Source, sources: Collection[Source]) -> bool:
-    """Return whether another module, or a setting, has the script's name, without `.py`, and may import
-    it."""
-    name = re.compile(rf"\b{re.escape(PurePosixPath(script.file.name).stem)}\b(?!\.py)")
-    others = (s for s in sources if s is not script and not s.file.name.endswith((".md", ".rst", ".sh")))
-    return any(name.search(other.source.text) for other in others)
+def _named_elsewhere(scripts: Iterable[Source], sources: Iterable[Source]) -> frozenset[str]:
+    """Return the names of scripts, without `.py`, that another module or a setting has and may import."""
+    names = frozenset(map(_stem, scripts))
+    found: set[str] = set()
+    for source in sources:
+        if not source.file.name.endswith((".md", ".rst", ".sh")):
+            own = {_stem(source)} if source.source.kind is None else set()
+            found |= names.intersection(_WORD.findall(source.source.text)) - own
+    return frozenset(found)
+
+
+def _stem(source: Source) -> str:
+    return PurePosixPath(source.file.name).stem
 
 
 def as_no_action(findings: Iterable[Finding], filename: str) -> Iterator[Finding]:

@@ -71,6 +71,12 @@ def test_leaves_methods_without_parts_and_layers_of_a_forward_pass_alone(run: st
     assert found(run) == []
 
 
+def test_leaves_a_model_of_the_host_alone() -> None:
+    on_host = PROGRAM.replace("torch_xla.device()", "torch.device('cpu')").replace("RUN", LOOP)
+    text = DECODER.replace("TEST", "len(kept) < 9") + on_host.replace("METHOD", "step")
+    assert not any(isinstance(fact, StepBoundary) for fact in facts(text))
+
+
 def test_takes_repeated_calls_of_a_module_s_method_for_steps() -> None:
     assert found(LOOP.replace("METHOD", "step")) == [("decoding", "none")]
 

@@ -15,6 +15,7 @@ from xlamig.flow.interp.domain import (
     Residence,
     TorchModule,
     alternatives,
+    element_of,
     placed,
 )
 from xlamig.flow.interp.frames import ClassInfo, modules_of
@@ -83,6 +84,12 @@ def is_part(state: State, node: ir.Call) -> bool:
     if len(made) == 1 and isinstance(made[0].value, ir.Subscript | ir.Call):  # `layer = self.layers[i]`
         path = _base_path(made[0].value)
     return path.startswith("self.") and not table.name_like("module").search(path.rpartition(".")[2])
+
+
+def on_device(result: AbstractValue) -> bool:
+    """Return whether what a module gives is a tensor that may lie on the device, or holds one."""
+    parts = result.items or (element_of(result),) if result.kind == "sequence" else (result,)
+    return any(part.kind == "tensor" and part.place != "host" for part in parts)
 
 
 def _base_path(node: ir.Expr) -> str:

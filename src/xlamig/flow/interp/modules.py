@@ -25,6 +25,7 @@ from xlamig.flow.interp.domain import (
 from xlamig.flow.interp.frames import GUESSED, ClassInfo, inherits
 from xlamig.flow.interp.layers import (
     is_part,
+    on_device,
     place_without_parameters,
     record_forward,
     record_library_call,
@@ -212,7 +213,8 @@ class Modules:
             with self.m.branch() as effects, self.left_on_host.entering(module, args, node):
                 result = self.m.semantics.call(own, args, node)
             self.m.effects.update(effects)
-            if name == "forward" or (Effect.PART_CALL in effects.must and not is_part(self.m, node)):
+            runs = Effect.PART_CALL in effects.must and not is_part(self.m, node) and on_device(result)
+            if name == "forward" or runs:
                 self.m.effects.add(Effect.MODEL_CALL)
             if result.kind == "tensor":
                 return self._told(result, module, node)

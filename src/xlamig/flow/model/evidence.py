@@ -12,6 +12,7 @@ from xlamig import ir
 from xlamig.flow.model.branched_names import Group, members
 from xlamig.flow.model.kinds import made_by
 from xlamig.flow.model.names import Names
+from xlamig.flow.model.number_uses import expects_no_number, tested_number
 from xlamig.flow.model.reaching import Ends, Reaching, asked
 from xlamig.flow.model.scopes import Scope, path_of
 from xlamig.flow.model.tensor_methods import (
@@ -105,10 +106,16 @@ class _Uses(Reaching):
         self._parsing = False  # in a try that expects numbers which cannot be read
 
     def _try(self, node: ir.Try) -> Ends:
-        outer, self._parsing = self._parsing, self._parsing or any(map(_expects_no_number, node.handlers))
+        outer, self._parsing = self._parsing, self._parsing or any(map(expects_no_number, node.handlers))
         ends = super()._try(node)
         self._parsing = outer
         return ends
+
+    def _if(self, node: ir.If) -> Ends:
+        number = tested_number(node.test)
+        if number is not None:
+            self._doubt(number)
+        return super()._if(node)
 
     def define(self, target: ir.Expr, value: ir.Expr | None) -> None:
         if value is not None:
@@ -144,8 +151,8 @@ class _Uses(Reaching):
             for arg in node.args:
                 self._refute(arg.value, plain=True)
         elif isinstance(func, ir.Name) and self._parsing and func.id in _PARSERS:
-            for arg in node.args:  # another use may prove more
-                self.found.plain.update(members(self._direct(arg.value), self._plain))
+            for arg in node.args:
+                self._doubt(arg.value)
         elif isinstance(func, ir.Subscript):  # `self.heads[i - 1](x)`: a number or a key chooses what to call
             for chosen in func.index:
                 for name in ir.walk(chosen):
@@ -280,14 +287,11 @@ class _Uses(Reaching):
         elif not name.startswith("_") and not is_of_tensors(name):
             self._refute(owner)
 
+    def _doubt(self, node: ir.Expr) -> None:
+        """Let a value count as none with tensors unless another use proves one."""
+        self.found.plain.update(members(self._direct(node), self._plain))
+
     def _refute(self, node: ir.Expr, plain: bool = False) -> None:
         self.found.refuted.update(members(self._direct(node), self._refuted))
         if plain:
             self.found.plain.update(members(self._direct(node), self._plain))
-
-
-def _expects_no_number(handler: ir.Handler) -> bool:
-    """Return whether a handler is for text that `float` cannot read: `except (TypeError, ValueError)`."""
-    return handler.type is not None and any(
-        isinstance(name, ir.Name) and name.id == "ValueError" for name in ir.walk(handler.type)
-    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import count
 from string import Formatter
 
 from xlamig import ir
@@ -30,11 +31,12 @@ def attributes_shown(
     literal, otherwise its argument's."""
     if not isinstance(text.const, str) or not isinstance(node.func, ir.Attribute):
         return
-    for count, field in enumerate(_fields(text.const)):
+    unnumbered = count()
+    for field in _fields(text.const):
         found = _FIELD.fullmatch(field)
         if found is None:
             continue
-        base, attributes = found[1] or str(count), found[2].split(".")[1:]
+        base, attributes = found[1] or str(next(unnumbered)), found[2].split(".")[1:]
         holder = args.node(int(base)) if base.isdecimal() else args.node(-1, base)
         if holder is None and (holder := _unpacked(node)) is not None:
             attributes.insert(0, base)

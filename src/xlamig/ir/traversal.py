@@ -110,6 +110,11 @@ def path_down(top: Node, node: Node) -> Iterator[Node]:
         current = next((child for child in children(current) if encloses(child, node)), None)
 
 
+def statement_of(node: Node, top: Stmt) -> Stmt:
+    """Return the innermost statement of `top` that `node` stands in."""
+    return [part for part in path_down(top, node) if isinstance(part, Stmt)][-1]
+
+
 def in_branches(top: Node, one: Node, other: Node) -> bool:
     """Return whether two nodes below `top` stand in different branches of an `if`: one of them runs."""
     for node in path_down(top, one):

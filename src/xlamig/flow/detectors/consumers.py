@@ -90,7 +90,7 @@ def use_of(
                 continue
             return check
         use = (
-            use_of(name, statement_of(name, later), rest[i + 1 :], name_of, followed - 1)
+            use_of(name, ir.statement_of(name, later), rest[i + 1 :], name_of, followed - 1)
             if followed
             else Use()
         )
@@ -291,9 +291,4 @@ def uses_of_name(name: str, block: Sequence[ir.Stmt]) -> Iterator[tuple[ir.Name,
     for i, later in enumerate(block):
         for use in ir.walk(later) if name in names_in(later) else ():
             if isinstance(use, ir.Name) and use.id == name:
-                yield use, statement_of(use, later), block[i + 1 :]
-
-
-def statement_of(node: ir.Node, top: ir.Stmt) -> ir.Stmt:
-    """Return the innermost statement of `top` that `node` stands in."""
-    return [part for part in ir.path_down(top, node) if isinstance(part, ir.Stmt)][-1]
+                yield use, ir.statement_of(use, later), block[i + 1 :]

@@ -27,7 +27,7 @@ def run_step_function(m: State, name: str, args: Args, node: ir.Call) -> None:
         with m.branch() as effects:
             m.semantics.reach(given, node, Args())
         if loop is not None and loop.update is not None and effects.happens(Effect.BACKWARD, Effect.GRADIENT):
-            record_boundary(m, loop, effects, TOP, at=_statement_of(loop.update, loop.node))
+            record_boundary(m, loop, effects, TOP, at=ir.statement_of(loop.update, loop.node))
 
 
 def _calls_of(m: State, given: AbstractValue) -> Loop | None:
@@ -40,7 +40,3 @@ def _calls_of(m: State, given: AbstractValue) -> Loop | None:
     head = ir.Name(function.start, function.body[0].start, "")
     body = ir.For(function.start, function.end, head, head, function.body, (), False)
     return Loop(body, "training", called=True, base=m.base)
-
-
-def _statement_of(node: ir.Node, loop: ir.For | ir.While) -> ir.Stmt:
-    return [part for part in ir.path_down(loop, node) if isinstance(part, ir.Stmt)][-1]

@@ -10,8 +10,8 @@ from xlamig.flow.interp.state import State
 
 
 def yield_value(m: State, thing: AbstractValue) -> None:
-    """Let the running generator yield a value, and note the loader that its loops take batches from, and
-    whether it does so in each of its steps."""
+    """Let the running generator yield a value; note the loader that its loops take batches from, and whether
+    each of its steps yields."""
     frame, node = m.frame, m.frame.scope.node
     for loop in m.loops if node is not None else ():
         if node is not None and loop.base == m.base and node.start <= loop.node.start < node.end:
@@ -33,8 +33,8 @@ def generator_of(m: State, frame: Frame) -> AbstractValue | None:
 
 
 def repeats_steps(m: State, loop: Loop) -> bool:
-    """Return whether each iteration is one of a step's loop elsewhere: it takes what a generator yields in
-    each of its steps, or, in `__iter__`, moves a batch to the device for the caller's loop."""
+    """Return whether each iteration belongs to a step of a loop elsewhere: it takes what a generator yields
+    once per step, or, in `__iter__`, moves a batch to the device for the caller's loop."""
     if any(iterable.trait is Mark.STEPS for iterable in loop.taken):
         return True
     function = m.frame.scope.node

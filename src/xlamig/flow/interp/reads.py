@@ -32,6 +32,7 @@ from xlamig.flow.interp.unread import unread
 from xlamig.flow.model.effects import Effect
 from xlamig.flow.model.known import short
 
+_OVER = ("parameters", "state-dict")
 SIZES: Mapping[str, Cause] = {"dynamic": "derived", "growing": "length", "varied": "batch"}
 """The cause of a changing size, by what the shape depends on."""
 VALUE_SIZES = frozenset({"read", "derived"})
@@ -65,9 +66,7 @@ class Reads:
             m.effects.add(Effect.POSSIBLE_READ)
         m.wait()
         self.one_rank.record_read(node, thing)
-        over = next(
-            (word for word in reversed(m.iteration_sources) if word in ("parameters", "state-dict")), ""
-        )
+        over = next((word for word in reversed(m.iteration_sources) if word in _OVER), "")
         part = of if of is not None else node
         if source := "" if over else self.elements.tensor(part):
             over = "elements"

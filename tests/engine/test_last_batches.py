@@ -139,3 +139,22 @@ def test_a_batch_size_of_one_by_default(
     )
     (found,) = engine.check([tmp_path], options).findings
     assert found.no_action is idle
+
+
+def test_names_the_text_of_the_file_that_cuts_the_batches(tmp_path: Path) -> None:
+    cut = (
+        "def cut(*tensors, size):\n    for start in range(0, len(tensors[0]), size):\n"
+        "        yield tuple(x[start : start + size] for x in tensors)\n"
+    )
+    train = (
+        "import torch\nfrom batches import cut\n\nmodel = torch.nn.Embedding(10, 4).cuda()\n"
+        "optimizer = torch.optim.SGD(model.parameters(), lr=0.1)\n"
+        "users = torch.randint(0, 10, (100,)).cuda()\n"
+        "for epoch in range(10):\n    for x, y in cut(users, users, size=8):\n"
+        "        (model(x) - model(y)).mean().backward()\n        optimizer.step()\n"
+    )
+    write({"batches.py": cut, "main.py": train}, tmp_path)
+    options = engine.Options({"select": ["XLA901"]}, isolated=True, jobs=1, cache=False)
+    (found,) = engine.check([tmp_path], options).findings
+    assert Path(found.filename).name == "batches.py"
+    assert "`x[start : start + size]`" in found.message

@@ -27,7 +27,7 @@ def record_interval(m: State, end: AbstractValue, start: AbstractValue) -> None:
     if end.trait.works > max(start.trait.works, *around, 0) and end.trait.waiting:
         begin, home = start.ref.node, m.program.home_of(start.ref.statement) or m
         why = Why("the first reading of the clock", (begin.start, begin.end)).of(home.filename)
-        m.record(Timing, node, LIKELY, (why,), at=statement, clock=short(m.source(node)))
+        m.record(Timing, node, LIKELY, (why,), at=statement, clock=short(m.source(node, statement)))
 
 
 def wait_for_loss(m: State, method: ir.Attribute) -> None:

@@ -53,6 +53,6 @@ def record_last_batches(m: State, loop: Loop) -> None:
                 at=statement,
                 via="last-batch",
                 operation=operation,
-                tensor=short(m.source(node)) if operation == "[]" else "",
+                tensor=short(m.source(node, statement)) if operation == "[]" else "",
                 cause="batch",
             )

@@ -271,6 +271,6 @@ class Sizes(Lengths):
             at=statement,
             via="batch",
             operation=operation,
-            tensor=short((self.m.program.home_of(statement) or self.m).source(made)),
+            tensor=short(self.m.source(made, statement)),
             cause="batch",
         )

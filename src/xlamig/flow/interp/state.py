@@ -287,9 +287,10 @@ class State:
                     made.kind = "property"
         return made
 
-    def source(self, node: ir.Node) -> str:
-        """Return the text of a node."""
-        return self.analysis.source(node)
+    def source(self, node: ir.Node, at: ir.Stmt | None = None) -> str:
+        """Return the text of a node, which stands in the statement `at` if that may be another file's."""
+        home = self.program.home_of(at) if at is not None else None
+        return home.source(node) if home is not None else self.analysis.source(node)
 
     def enter(self, scope: Scope, parent: Frame | None, owner: ClassInfo | None) -> Frame:
         """Starts a frame; the caller puts the old one back."""

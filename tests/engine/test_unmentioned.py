@@ -109,7 +109,7 @@ def test_counts_what_a_registry_holds_under_a_name_that_nothing_asks_for(tmp_pat
         ({"train.py": TRAIN + "    import net\n    [getattr(net, name) for name in net.__all__]\n"}, [8]),
         ({"net.py": NET + "NAMES = ['sample']\n"}, [6]),
         ({"net.py": NET + "NAMES = ['build']\n", "train.py": TRAIN + "    import net\n    run(net)\n"}, [8]),
-        ({"net.py": NET + "NAMES = 'build, other (1)'\n"}, [8]),
+        ({"net.py": NET + "NAMES = 'build, other(1)'\n"}, [8]),
         ({"table.py": "from net import *\nbuild(1)\n"}, [8]),
         (
             {"parts/__init__.py": "from net import build\n", "a.py": "from parts import build\nbuild(1)\n"},
@@ -251,6 +251,7 @@ def test_a_function_that_calls_itself_is_not_used(tmp_path: Path) -> None:
         {"b.py": "def build(x): ...\nbuild(1)\n"},
         {"b.py": "def build(x): ...\n", "a.py": "from b import build\nbuild(1)\n"},
         {"train.py": TRAIN + "    print('build and sample nothing')\n"},
+        {"train.py": TRAIN + "    print('build nothing (or one)')\n"},
         {"train.py": TRAIN + "    Net().run('build')\n"},
         {"train.py": TRAIN + "    if Net().mode == 'build': print(1)\n"},
         {"net.py": NET + "NAMES = {'build': 0}\n"},

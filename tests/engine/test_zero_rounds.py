@@ -60,6 +60,42 @@ def test_reports_the_body_of_a_loop_that_may_run(
     assert severity(tmp_path, rounds, arguments, after, **more) == "error"
 
 
+CRITIC = """import torch
+def critic_step(x):
+    return x.cuda()
+"""
+STEPS = """import argparse
+import torch
+from critic import critic_step
+parser = argparse.ArgumentParser()
+parser.add_argument("--n-critic", type=int, default=0)
+args = parser.parse_args()
+for _ in range({rounds}):
+    {body}
+{after}
+"""
+
+
+@pytest.mark.parametrize(
+    ("rounds", "body", "after", "expected"),
+    [
+        ("args.n_critic", "critic_step(torch.ones(2))", "", "info"),
+        ("args.n_critic", "print()", "critic_step(torch.ones(2))", "error"),
+        ("args.n_critic + 1", "critic_step(torch.ones(2))", "", "error"),
+    ],
+)
+def test_lowers_what_only_such_a_loop_calls(
+    tmp_path: Path, rounds: str, body: str, after: str, expected: str
+) -> None:
+    write(
+        {"critic.py": CRITIC, "run.py": STEPS.format(rounds=rounds, body=body, after=after)},
+        tmp_path,
+    )
+    options = engine.Options({"select": ["XLA002"]}, isolated=True, jobs=1, cache=False)
+    (found,) = engine.check([tmp_path], options).findings
+    assert found.severity == expected
+
+
 def test_reports_what_follows_the_loop(tmp_path: Path) -> None:
     text = ALGORITHM.format(rounds="self.n_validation", after="x.cuda()").replace("x.cuda()", "pass", 1)
     write({"algorithm.py": text, "run.py": RUN.format(arguments="")}, tmp_path)

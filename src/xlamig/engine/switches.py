@@ -10,6 +10,7 @@ from pathlib import Path
 
 from xlamig.config.disk import ASKED
 from xlamig.engine.cache import Cache, digest
+from xlamig.engine.command_help import without_help
 from xlamig.engine.remembered import Remembered
 from xlamig.engine.source import Source
 from xlamig.findings import Aside
@@ -134,7 +135,7 @@ def _find_switches(
                 switches.give(key.removeprefix(ENTRY), OFF)
     if names := switches.undecided():
         flips = frozenset(filter(switches.is_on, names))
-        for option, code in _given_elsewhere(names, texts, flips):
+        for option, code in _given_elsewhere(names, map(without_help, texts), flips):
             switches.give(option, code)
     return switches
 

@@ -13,7 +13,8 @@ from xlamig.engine.packed import Packed
 from xlamig.engine.source import Source
 from xlamig.engine.switches import is_tried_out, texts_beside
 from xlamig.flow import ProjectIndex
-from xlamig.flow.model.mentions import Block, Conditions, Mentions
+from xlamig.flow.model.conditions import Conditions
+from xlamig.flow.model.mentions import Block, Mentions
 from xlamig.flow.model.outcomes import State, outcome
 from xlamig.flow.model.references import Referring
 from xlamig.flow.model.same_names import StatesInModule

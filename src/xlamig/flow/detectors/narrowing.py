@@ -10,6 +10,7 @@ from xlamig.facts import Guard, Span, Why
 from xlamig.flow.detectors.gpu_counts import shares_work, wraps_for_gpus
 from xlamig.flow.detectors.mirrored import only_logs
 from xlamig.flow.interp.events import FREQUENCIES
+from xlamig.flow.model.conditions import count_of
 from xlamig.flow.model.exits import ends_program, jumps_out, loop_left
 from xlamig.flow.model.frequency_guards import FrequencyGuards
 from xlamig.flow.model.guards import Guards
@@ -108,10 +109,8 @@ class Narrowing:
         if any(self.analysis.names.dotted(c.func, place.scope) == "torch.cuda.device_count" for c in calls):
             text = short(self.analysis.source(node.iter))
             return (Guard("cuda", f"for ... in {text}", (node.iter.start, node.iter.end)),)
-        match node.iter:
-            case ir.Call(func=ir.Name(id="range"), args=(ir.Arg(value=count, keyword=None, star=""),)):
-                return self.guards.of_option(count, place.scope)
-        return ()
+        count = count_of(node)
+        return self.guards.of_option(count, place.scope) if count is not None else ()
 
 
 def _child_around(node: ir.Node, span: Span) -> ir.Node | None:

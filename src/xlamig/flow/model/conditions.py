@@ -35,6 +35,18 @@ class Condition(NamedTuple):
     other: bool = False
 
 
+Conditions = tuple[tuple[Condition, bool], ...]
+"""Conditions that hold or, with False, do not."""
+
+
+def count_of(loop: ir.For) -> ir.Expr | None:
+    """Return the number of iterations that a loop asks for: `n` in `for _ in range(n)`."""
+    match loop.iter:
+        case ir.Call(func=ir.Name(id="range"), args=(ir.Arg(value=count, keyword=None, star=""),)):
+            return count
+    return None
+
+
 def condition_of(test: ir.Expr, scope: Scope, text: str) -> Condition:
     """Return the condition that a test states; `text` is that of the module."""
     return _condition(test, scope)._replace(text=short(text[test.start : test.end]))

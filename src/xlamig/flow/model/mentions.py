@@ -7,10 +7,9 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from xlamig import ir
-from xlamig.flow.model.conditions import Condition, condition_of
+from xlamig.flow.model.conditional_parts import Parts, branches_of, iterations_of, returning
+from xlamig.flow.model.conditions import Conditions
 from xlamig.flow.model.decorators import is_plain
-from xlamig.flow.model.exits import ends_program
-from xlamig.flow.model.known import short
 from xlamig.flow.model.lookups import looked_up, module_of, parts_of
 from xlamig.flow.model.pieces import Pieces
 from xlamig.flow.model.references import ATTRIBUTE, IMPORTED, OWN, TEXT, references_of
@@ -20,12 +19,11 @@ from xlamig.knowledge import values as table
 _WORD = re.compile(r"[A-Za-z_]\w+")
 _COMMENT = re.compile(r"#[^\n]*\(")
 _LONGEST = 200  # characters of a text that may name something
-Conditions = tuple[tuple[Condition, bool], ...]
 DOCSTRING = ".__doc__"
 """Ends the name of the scope, as it were, of a text that nothing uses."""
 _LEAVES = frozenset({ir.Name, ir.Const})
 _NAMING = frozenset({ir.Name, ir.Attribute, ir.Const, ir.FString})
-_CODE = re.compile(r"[(\[]|^\S*$")
+_CODE = re.compile(r"\w[(\[]|^\S*$")
 """Matches a text that may name something: code, or one word. Others are for people."""
 _LOOKING_UP = frozenset({ir.Call, ir.Subscript})
 
@@ -72,6 +70,10 @@ class _Around(NamedTuple):
     owner: str
     scope: Scope
     conditions: Conditions
+
+    def parts(self, parts: Parts) -> Iterator[tuple[ir.Node, _Around]]:
+        """Yield parts of a statement here with their surroundings."""
+        yield from ((c, self._replace(conditions=(*self.conditions, *m)) if m else self) for c, m in parts)
 
 
 def mentions_of(module: ir.Module, scopes: ScopeTable, pieces: Pieces) -> Mentions:
@@ -149,14 +151,17 @@ def _mentioned(statement: ir.Stmt, scopes: ScopeTable) -> Mentions:
                 waiting += [(child, around) for child in node.params]
             inner = _Around(around.names | {node.name}, owner, scope, around.conditions)
             waiting += [(child, inner) for child in node.body]
-            followed.update(_returning(node.body))
+            followed.update(returning(node.body))
             continue
         if isinstance(node, ir.ExprStmt) and isinstance(node.value, ir.Const):
             names = set(_mentioned_by(node.value, around))
             blocks.setdefault((around.scope.name + DOCSTRING, around.conditions), set()).update(names)
             continue
         if isinstance(node, ir.If | ir.IfExp):
-            waiting += _branches(node, around, scopes.text, node in followed)
+            waiting += around.parts(branches_of(node, around.scope, scopes.text, node in followed))
+            continue
+        if isinstance(node, ir.For):
+            waiting += around.parts(iterations_of(node, around.scope, scopes.text))
             continue
         if kind in _LOOKING_UP and (found_by := looked_up(node)):
             subject, name = found_by
@@ -191,61 +196,6 @@ def _using(node: ir.Node) -> Iterable[ir.Node]:
             parts = classes.elements if isinstance(classes, ir.Sequence) else (classes,)
             return (subject, *(part for part in parts if not path_of(part)))
     return ir.children(node)
-
-
-def _branches(
-    node: ir.If | ir.IfExp, around: _Around, text: str, other: bool = False
-) -> Iterator[tuple[ir.Node, _Around]]:
-    """Yield the test and the branches of a test, these under its condition if an option or CUDA may decide
-    it; a test before may lead to an `other` way."""
-    condition = condition_of(node.test, around.scope, text)
-    body, orelse = _block(node.body), _block(node.orelse)
-    yield from _parts(node.test, around, text, other or _does_work(orelse))
-    for part, holds, instead in ((body, True, orelse), (orelse, False, body)):
-        inner = around
-        if condition.kind != "unknown":
-            this = condition._replace(other=other or _does_work(instead))
-            inner = around._replace(conditions=(*around.conditions, (this, holds)))
-        match part:
-            case (ir.If() as further,) if not holds:
-                yield from _branches(further, inner, text, other=_does_work(body))
-            case _:
-                yield from ((child, inner) for child in part)
-
-
-def _parts(test: ir.Expr, around: _Around, text: str, other: bool) -> Iterator[tuple[ir.Node, _Around]]:
-    """Yield a test, of `a and b` the parts, each under the condition that those before it hold."""
-    if not isinstance(test, ir.Bool) or test.op != "and":
-        yield test, around
-        return
-    for i, part in enumerate(test.values):
-        before = tuple(condition_of(one, around.scope, text) for one in test.values[:i])
-        known = any(condition.kind != "unknown" for condition in before)
-        shown = short(text[test.start : test.values[i - 1].end])
-        condition = Condition("and", parts=before, text=shown, other=other)
-        inner = around._replace(conditions=(*around.conditions, (condition, True))) if known else around
-        yield part, inner
-
-
-def _returning(block: ir.Block) -> Iterator[ir.Node]:
-    """Yield the tests in a block that lead to a `return`, below which the block does something else."""
-    for i, node in enumerate(block):
-        if isinstance(node, ir.If) and isinstance(node.body[-1], ir.Return):
-            match block[i + 1 :]:
-                case (ir.Return(value=None | ir.Const(value=None)),):
-                    continue
-                case rest if _does_work(rest):
-                    yield node
-
-
-def _block(part: ir.Expr | ir.Block) -> tuple[ir.Node, ...]:
-    return part if isinstance(part, tuple) else (part,)
-
-
-def _does_work(part: tuple[ir.Node, ...]) -> bool:
-    """Return whether a branch does something, and is not there to say that it cannot."""
-    block = tuple(one for one in part if isinstance(one, ir.Stmt) and not isinstance(one, ir.Jump))
-    return bool(part) and (isinstance(part[0], ir.Expr) or (bool(block) and not ends_program(block)))
 
 
 def _is_export_list(statement: ir.Stmt) -> bool:

@@ -9,8 +9,9 @@ from operator import not_
 from pathlib import PurePosixPath
 
 from xlamig.flow.model.closure import closure
+from xlamig.flow.model.conditions import Conditions
 from xlamig.flow.model.lookups import HERE
-from xlamig.flow.model.mentions import Block, Conditions, Defined, Mentions
+from xlamig.flow.model.mentions import Block, Defined, Mentions
 from xlamig.flow.model.references import ATTRIBUTE, IMPORTED, TEXT, UNFOUND, Referring, defined_in
 from xlamig.knowledge import values as table
 

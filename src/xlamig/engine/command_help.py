@@ -1,0 +1,17 @@
+"""The help of a command, which pages quote: it names every option and sets none."""
+
+from __future__ import annotations
+
+import re
+
+_HELP = re.compile(
+    r"^[ \t]*usage:[^\n]*\[-h\].*\n(?:[ \t]+\S.*\n)*"
+    r"|^[ \t]*-h, --help\b.*\n(?:[ \t]+\S.*\n|[ \t]*\n(?=[ \t]+\S)|\n?\S[^\n]*:\n(?=[ \t]+-))*",
+    re.MULTILINE | re.IGNORECASE,
+)
+"""What `argparse` prints: the usage, and the options below `--help` with those of further groups."""
+
+
+def without_help(text: str) -> str:
+    """Return a text without what `--help` prints of options."""
+    return _HELP.sub("", text)

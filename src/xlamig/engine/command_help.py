@@ -9,7 +9,7 @@ _HELP = re.compile(
     r"|^[ \t]*-h, --help\b.*\n(?:[ \t]+\S.*\n|[ \t]*\n(?=[ \t]+\S)|\n?\S[^\n]*:\n(?=[ \t]+-))*",
     re.MULTILINE | re.IGNORECASE,
 )
-"""What `argparse` prints: the usage, and the options below `--help` with those of further groups."""
+"""Matches the usage that `argparse` prints, and the options from `--help` on, those of its groups too."""
 
 
 def without_help(text: str) -> str:

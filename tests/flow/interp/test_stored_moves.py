@@ -37,6 +37,8 @@ def copies(body: str, start: str = "pass") -> list[str]:
         ("self.mean = self.mean.type_as(x)", "pass"),
         ("self.mean = self.mean.to(x.device)", "self.mean = self.mean.cuda()"),
         ("self.mean = kept = self.mean.cuda()", "pass"),
+        ("self.mean = self.mean.to(x) if self.mean is not None else None", "pass"),
+        ("self.mean = self.mean if self.mean.device == x.device else self.mean.to(x)", "pass"),
     ],
 )
 def test_says_nothing_of_a_move_that_the_object_keeps(body: str, start: str) -> None:
@@ -48,6 +50,8 @@ def test_says_nothing_of_a_move_that_the_object_keeps(body: str, start: str) -> 
     [
         ("mean = self.mean.type_as(x); x = x - mean", "pass"),
         ("self.std = self.mean.type_as(x)", "pass"),
+        ("self.std = self.mean.type_as(x) if self.net.training else None", "pass"),
+        ("self.mean = self.mean.type_as(x) if self.net.training else torch.ones(1)", "pass"),
         ("self.mean = self.mean.type_as(x)", "self.mean = torch.Tensor([1.0, 2.0]).view(1, 2)"),
         ("self.mean = self.mean.type_as(x)", "self.mean, self.std = self.std, self.mean"),
     ],

@@ -12,20 +12,36 @@ _CASTS = frozenset({"type", "type_as"})  # to the type of a tensor elsewhere
 
 
 def stays_moved(move: ir.Call, statement: ir.Stmt, scope: Scope) -> bool:
-    """Return whether a method keeps what it moves, `self.mean = self.mean.to(x.device)`, and nothing but such
-    moves and the constructor sets that attribute in the class."""
+    """Return whether a method keeps what it moves, `self.mean = self.mean.to(x.device)`, where there is
+    something to move or always, and nothing but such moves and the constructor sets that attribute in the
+    class."""
     owner = scope.parent.node if scope.parent else None
     path = _path_moved(move)
     if not path.startswith("self.") or not isinstance(owner, ir.ClassDef):
         return False
-    if not isinstance(statement, ir.Assign) or statement.value is not move:
+    if not isinstance(statement, ir.Assign) or all(part is not move for part in _branches(statement.value)):
         return False
     others = (method for method in owner.body if not _is_constructor(method))
     return path in _paths_set(statement) and all(
-        isinstance(inner, ir.Assign) and _path_moved(inner.value) == path
+        isinstance(inner, ir.Assign) and _keeps(inner.value, path)
         for method in others
         for inner in ir.walk(method)
         if isinstance(inner, ir.Stmt) and path in _paths_set(inner)
+    )
+
+
+def _branches(value: ir.Expr) -> tuple[ir.Expr, ...]:
+    """Return both values of `x.cuda() if x is not None else None`; a value without a condition alone."""
+    return (value.body, value.orelse) if isinstance(value, ir.IfExp) else (value,)
+
+
+def _keeps(value: ir.Expr, path: str) -> bool:
+    """Return whether a value is a path's own, moved, and in one of two branches maybe None or not moved."""
+    parts = _branches(value)
+    moved = [_path_moved(part) == path for part in parts]
+    return any(moved) and all(
+        found or path_of(part) == path or (isinstance(part, ir.Const) and part.value is None)
+        for part, found in zip(parts, moved, strict=True)
     )
 
 

@@ -186,6 +186,8 @@ class Costs:
             parameter = arg.keyword or (parameters[i] if counted else "*")
             any_place = arg.keyword is None and (known is None or parameter not in known.tensors)
             wanted = baked is not None and (parameter in baked or ("*" in baked and any_place))
+            if i == 0 and owner is None and _is_only_method(plain):  # `einops.repeat(x, ...)`
+                wanted = False
             takes_number = parameter in read or (first and arg is args.pairs[owner is None][0])
             number = wanted or takes_number
             for part, item in self._parts(arg.value, thing):
@@ -243,6 +245,13 @@ def _stands_for_number(plain: str, item: AbstractValue) -> bool:
     anything else raises there, unless the function makes a tensor of data as well."""
     known = item.shape is not None or item.loose or sureness(item) <= POSSIBLE
     return not known and plain not in table.names("torch", "of-data-or-size")
+
+
+def _is_only_method(plain: str) -> bool:
+    """Return whether torch has a method of this name and no function, so that a function of the name is
+    another library's, and gets the tensor as its first argument."""
+    methods = signatures.signature(f"Tensor.{plain}")
+    return methods is not None and signatures.signature(f"torch.{plain}") is None
 
 
 def _is_across(args: Args) -> bool:

@@ -20,6 +20,7 @@ from xlamig.flow.model.option_codes import (
     ANY,
     ATTRIBUTE,
     ENTRY,
+    FALLBACK,
     GLOBAL,
     INSTANCE,
     NONE,
@@ -227,7 +228,8 @@ class _Collector:
             if isinstance(key, ir.Const) and isinstance(key.value, str):
                 self._add(ATTRIBUTE + key.value, codes_of(node.args[2].value, scope))
         if option_of(node):
-            self._add(entry_key(node), otherwise(node, scope) - ANY)
+            left = otherwise(node, scope) - ANY
+            self._add(entry_key(node), (FALLBACK + c if is_constant(c) else c for c in left))
         if name == "DataLoader":
             sizes = (arg.value for arg in node.args if arg.keyword == "batch_size")
             self.tested.update(key for size in sizes for key in keys_asked(size, scope))

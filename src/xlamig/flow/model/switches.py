@@ -13,6 +13,7 @@ from xlamig.flow.model.option_codes import (
     ANY,
     CUDA,
     ENTRY,
+    FALLBACK,
     INSTANCE,
     NO_CUDA,
     NONE,
@@ -63,9 +64,10 @@ class Switches:
                     derived.setdefault(base, set()).add(name)
         related = _Related(above, derived)
         self._tables = (OptionTable(related), NameTable(related))
+        parsed = frozenset[str]().union(*(given.parsed for given in every))
         for given in every:
             for key, codes in given.values.items():
-                self._give(key, codes)
+                self._give(key, _where_missing(codes, name_of(key) not in parsed))
         calls = _joined(every, functions, functions.keys() | above.keys())
         handed = frozenset[str]().union(*(given.handed for given in every))
         kept = handed.union(*(given.kept for given in every))
@@ -215,6 +217,12 @@ class _Related:
             below = closure([owner], lambda name: self._derived.get(name, ()))
             self._found[owner] = closure(below, lambda name: self._above.get(name, ()))
         return self._found[owner]
+
+
+def _where_missing(codes: Codes, may_miss: bool) -> Codes:
+    """Return the codes of an option's values; what is the value without the option counts if it may miss."""
+    left = (code for code in codes if may_miss or not code.startswith(FALLBACK))
+    return frozenset(code.removeprefix(FALLBACK) for code in left)
 
 
 def _named_in(every: Iterable[Given]) -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.flow.interp.said import facts
+from tests.flow.interp.said import IMPORTS, facts
 
 from xlamig import engine
 
@@ -131,3 +131,30 @@ def run(env, memory, updates=1):
 """
     options = engine.Options({"select": ["XLA401"]}, isolated=True, stdin=("train.py", text.encode()))
     assert [one.code for one in engine.check([Path("train.py")], options).findings] == codes
+
+
+GRADIENTS = """
+model = nn.Linear(8, 8).cuda()
+for epoch in range(5):
+    BEFORE
+    for x in batches:
+        EACH
+        model(x.cuda()).sum().backward()
+    AFTER
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "each", "after", "expected"),
+    [
+        ("model.train()", "model.zero_grad()", "look(model)", ["for x in batches"]),
+        ("model.zero_grad()", "pass", "look(model)", ["for epoch in range(5)"]),
+        ("model.train()", "model.zero_grad()", "optimizer.step()", ["optimizer.step()"]),
+    ],
+)
+def test_the_step_of_gradients_without_updates_is_the_iteration_that_drops_them(
+    before: str, each: str, after: str, expected: list[str]
+) -> None:
+    text = GRADIENTS.replace("BEFORE", before).replace("EACH", each).replace("AFTER", after)
+    found = [f for f in facts(text) if f.kind == "step-boundary" and f.loop != "inner"]  # type: ignore[attr-defined]
+    assert [(IMPORTS + text)[slice(*fact.span)] for fact in found] == expected

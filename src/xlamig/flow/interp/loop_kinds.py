@@ -99,6 +99,10 @@ def _is_chosen_by(node: ir.Expr, targets: set[str]) -> bool:
     return False
 
 
+def _uses(node: ir.Node, attribute: str) -> bool:
+    return any(isinstance(part, ir.Attribute) and part.attr == attribute for part in ir.walk(node))
+
+
 def _holds_module(element: AbstractValue) -> bool:
     """Return whether an element of what a loop runs over is a module, or a tuple with one."""
     parts = element.items if element.kind == "sequence" else ()
@@ -127,7 +131,8 @@ class LoopKinds:
             return "epoch"
         if effects.happens(Effect.BACKWARD):
             around = any(not self._has_few_iterations(loop.node) for loop in self.m.loops)
-            return "accumulation" if per_step or around else "training"
+            inside = per_step or (around and not self._drops_gradients(node))
+            return "accumulation" if inside else "training"
         if effects.happens(Effect.STEP_LOOP):
             return "epoch"
         if self._denoises(node, effects):
@@ -171,8 +176,14 @@ class LoopKinds:
         does; outside of these, no update has a gradient: it only sets a scheduler forward."""
         if not effects.happens(Effect.STEP_LOOP) or effects.happens(*_GRADIENTS):
             return False
-        steps = any(isinstance(part, ir.Attribute) and part.attr == "step" for part in ir.walk(node))
-        return not steps and iterable.kind not in ("loader", "dataset")
+        return not _uses(node, "step") and iterable.kind not in ("loader", "dataset")
+
+    def _drops_gradients(self, node: ir.For | ir.While) -> bool:
+        """Return whether each iteration has gradients of its own, and no loop around takes batches or updates
+        with them: a loop over epochs, in which they are only looked at."""
+        return _uses(node, "zero_grad") and not any(
+            loop.loads or _uses(loop.node, "step") for loop in self.m.loops
+        )
 
     def _kind_of_inference(
         self, node: ir.For | ir.While, iterable: AbstractValue, effects: Effects, before: Env, after: Env

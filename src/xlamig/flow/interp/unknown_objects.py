@@ -124,7 +124,15 @@ class UnknownObjects:
         if name == "generate" or (name == "forward" and node.args):  # a simulator steps by `forward()`
             return self.modules.ran(name, args, node, LIKELY)
         drawn = self.distributions.by_name(name, args, node) if owner.kind == "unknown" else None
-        return drawn or self.modules.by_name(node, args)
+        return drawn or self._by_names(owner, last, args, node)
+
+    def _by_names(self, owner: AbstractValue, called: str, args: Args, node: ir.Call) -> AbstractValue:
+        """A method of something unknown; one of what is named like a model runs it if it gets tensors of the
+        device: `model.encode_image(x)` after `model, preprocess = clip.load(name, device=device)`."""
+        given = any(tensor.place == "device" and tensor.sure > POSSIBLE for tensor in args.tensors())
+        if owner.kind == "unknown" and given and table.name_like("module").search(called):
+            self.m.effects.add(Effect.MODEL_CALL)
+        return self.modules.by_name(node, args)
 
     def _updated(self, name: str, node: ir.Call) -> AbstractValue | None:
         """Return the value of a call of what is named like an optimizer; None for anything else."""

@@ -28,6 +28,15 @@ def by_convention(name: str) -> AbstractValue:
     return AbstractValue("dtype") if table.name_like("dtype").search(name) else TOP
 
 
+def module_path(node: ir.Expr) -> str:
+    """Return the path of a module, also behind calls that return the module itself: `net` of `net.eval()`."""
+    while isinstance(node, ir.Call) and isinstance(node.func, ir.Attribute):
+        if node.func.attr not in table.names("modules", "same"):
+            return ""
+        node = node.func.value
+    return path_of(node)
+
+
 def is_move(node: ir.Expr | None) -> bool:
     """Return whether an expression calls `.to()`, `.cuda()` or `.xla()`."""
     match node:

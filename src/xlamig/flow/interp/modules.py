@@ -5,7 +5,7 @@ from __future__ import annotations
 from xlamig import ir
 from xlamig.facts import Why
 from xlamig.flow.interp.arguments import Args, are_listed_arrays, destination
-from xlamig.flow.interp.conventions import by_convention
+from xlamig.flow.interp.conventions import by_convention, module_path
 from xlamig.flow.interp.domain import (
     BOOL,
     CERTAIN,
@@ -263,7 +263,7 @@ class Modules:
         target = AbstractValue("device", "host") if name == "cpu" else destination(name, args)
         if target is None:
             return module
-        path = path_of(node.func.value)
+        path = module_path(node.func.value)
         if target.place != "host":
             self.moves.moved(module, node, path)
         else:

@@ -71,14 +71,7 @@ class SpecialCalls:
             self.m.effects.add(Effect.GRADIENT)
             return None
         if name in table.names("program", "default-device"):
-            given = args.get(0)
-            text = (
-                str(given.ref if given is not None and given.ref is not None else given.const)
-                if given
-                else ""
-            )
-            if "cuda" in text or (given is not None and given.place == "device"):
-                self.m.default_place = "device"
+            self._set_default(name, args)
             return NONE
         if name in table.names("waits", "calls"):
             self.m.wait()
@@ -118,6 +111,17 @@ class SpecialCalls:
             return FOREIGN
         asked = args.get(0) if name == "torch.is_tensor" else None
         return answer(asked) if asked is not None else offloaded(self.m, name, node)
+
+    def _set_default(self, name: str, args: Args) -> None:
+        """A default device, or type, is that of all tensors and modules made from here on."""
+        given = args.get(0)
+        if given is None:
+            return
+        text = str(given.ref if given.ref is not None else given.const)
+        if "cuda" in text or given.place == "device":
+            self.m.default_place = "device"
+            if name in table.names("program", "default-type"):
+                self.m.plain_place = "either"
 
     def _boundary(self, name: str, args: Args) -> AbstractValue | None:
         """Return the result of a call that ends a step, None of one that does more."""

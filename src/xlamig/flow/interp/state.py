@@ -81,6 +81,7 @@ class State:
         self.taken_branches: dict[int, bool] = {}  # of the `if` statements that run, by their offset
         self.skipped = SkippedBranches()
         self.default_place: Residence = "host"
+        self.plain_place: Residence = "host"  # of `torch.Tensor(data)`, which the default type alone moves
         self.offloads = False  # a context manager makes copies of state dicts on the CPU
         self.swaps = False  # a flag makes moves keep the parameters' identity
         self.statement: ir.Stmt = analysis.module.body[0] if analysis.module.body else ir.Jump(0, 0, "pass")

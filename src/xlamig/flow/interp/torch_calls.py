@@ -127,7 +127,8 @@ class TorchCalls:
         first = args.get(0) or TOP
         match word:
             case "host-tensor":
-                made = AbstractValue("tensor", "host", trait=Mark.CONSTANT if self._is_global(args) else None)
+                place = self.m.plain_place if name == "torch.Tensor" else "host"
+                made = AbstractValue("tensor", place, trait=Mark.CONSTANT if self._is_global(args) else None)
                 return self.sizes.converted(made, name, args, node)
             case "module":
                 return self._parts(self._module(name, args, node), args)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from xlamig import ir
-from xlamig.flow.interp.domain import CERTAIN, LIKELY, AbstractValue, Mark
+from xlamig.flow.interp.domain import LIKELY, AbstractValue, Mark
 
 
 def checks(
@@ -31,7 +31,7 @@ def checks(
 
 def _is_on_host(operand: AbstractValue) -> bool:
     """Return whether a tensor is on the host; of one that varies only the shape may be uncertain."""
-    return operand.place == "host" and (operand.sure == CERTAIN or operand.cause == "varied")
+    return operand.place == "host" and (operand.sure >= LIKELY or operand.cause == "varied")
 
 
 def divides_complex(one: AbstractValue | None, other: AbstractValue | None) -> bool:

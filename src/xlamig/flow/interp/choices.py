@@ -6,6 +6,7 @@ from xlamig import ir
 from xlamig.flow.interp.decisions import Decisions, are_alike, is_copy_to_host
 from xlamig.flow.interp.domain import AbstractValue, join_all, join_branches
 from xlamig.flow.interp.frames import copy_env
+from xlamig.flow.interp.left_out import record_alternative
 from xlamig.flow.interp.reads import Reads
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.effects import Effects
@@ -24,6 +25,8 @@ class Choices:
         guarded = self.m.on_one_rank(tested[0], held)
         with self.m.branch() as way, self.m.lowers_frequency(tested[0], held), guarded:
             found.append(self.m.semantics.evaluate(last))
+        if not held:
+            record_alternative(self.m, found[:-1], last)
         self.m.join_effects(way, Effects())
         return join_all(found)
 

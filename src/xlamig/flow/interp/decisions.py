@@ -22,6 +22,7 @@ from xlamig.flow.interp.domain import (
 )
 from xlamig.flow.interp.frames import ClassInfo, Env, object_of
 from xlamig.flow.interp.keywords import has_keyword
+from xlamig.flow.interp.left_out import record_replaced
 from xlamig.flow.interp.number_first import is_left_out, starts_as_number
 from xlamig.flow.interp.reads import Reads
 from xlamig.flow.interp.setting import Setting
@@ -87,6 +88,7 @@ class Decisions:
         """Return the outcome of the test of an `if`, if the abstract values decide it."""
         holds, skipped, running = self.decided(node.test), self.m.skipped, self.m.program.running
         skipped.take(node.start, holds)
+        record_replaced(self.m, node)
         if holds is not None and running and self._asks_for_argument(node.test):
             skipped.skip(node.start, not holds, running[-1])
         return holds

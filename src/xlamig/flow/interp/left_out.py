@@ -1,9 +1,12 @@
-"""Record which calls leave out a parameter that has a CUDA device as its default."""
+"""Record which calls leave out a parameter that has a CUDA device as its default, or in place of None."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from xlamig import ir
 from xlamig.flow.interp.arguments import Args
+from xlamig.flow.interp.domain import CERTAIN, TOP, AbstractValue
 from xlamig.flow.interp.events import ALWAYS_PASSED
 from xlamig.flow.interp.frames import Function
 from xlamig.flow.interp.state import State
@@ -21,6 +24,37 @@ def record_defaults(m: State, function: Function, args: Args) -> None:
             here = function.frame.home == m.names.module
             recorder = m.recorder if here else m.program.home(function.frame.home).recorder
             recorder.prove(param.default, dict([ALWAYS_PASSED]) if passed else {})
+
+
+def record_alternative(m: State, before: Sequence[AbstractValue], last: ir.Expr) -> None:
+    """Prove of the CUDA device at the end of `device or "cuda"` that a call gives another one, if it does."""
+    if _is_cuda(last):
+        m.recorder.prove(last, dict([ALWAYS_PASSED]) if any(map(_is_device, before)) else {})
+
+
+def record_replaced(m: State, node: ir.If | ir.IfExp) -> None:
+    """Prove the same of `if device is None: device = "cuda"`, and of the ternary that does so."""
+    match node.test:
+        case ir.Compare(
+            left=ir.Name(id=name), ops=("is" | "is not" as op,), comparators=(ir.Const(value=None),)
+        ):
+            replaces = node.body if op == "is" else node.orelse
+        case ir.Unary(op="not", operand=ir.Name(id=name)):
+            replaces = node.body
+        case ir.Name(id=name):
+            replaces = node.orelse
+        case _:
+            return
+    match replaces:
+        case ir.Expr() as value:
+            record_alternative(m, [m.env.get(name, TOP)], value)
+        case (ir.Assign(targets=(ir.Name(id=target),), value=value),) if target == name:
+            record_alternative(m, [m.env.get(name, TOP)], value)
+
+
+def _is_device(thing: AbstractValue) -> bool:
+    """Return whether a value is a device, or the name of one, and not None in any case."""
+    return thing.kind in ("device", "text") and thing.sure == CERTAIN and thing.const != ""
 
 
 def _is_cuda(node: ir.Expr) -> bool:

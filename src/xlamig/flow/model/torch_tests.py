@@ -1,4 +1,4 @@
-"""Tests of what torch has, decided for the release that xlamig migrates to and for all later ones."""
+"""Tests of what torch has, and of Python, decided for the release that xlamig migrates to and later ones."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from xlamig import ir
 from xlamig.flow.model.local_values import LocalBindings, only_result
 from xlamig.flow.model.names import Names
 from xlamig.flow.model.scopes import Scope, path_of
-from xlamig.flow.model.versions import holds_on_torch
+from xlamig.flow.model.versions import holds_on_python, holds_on_torch
 from xlamig.flow.model.words import settings_of
 from xlamig.knowledge import signatures
 from xlamig.knowledge import values as table
@@ -24,7 +24,7 @@ class TorchTests:
         self._local = LocalBindings()
 
     def holds(self, test: ir.Expr, scope: Scope, depth: int = 0) -> bool | None:
-        """Return the outcome of a test that only torch's release decides; None for another test.
+        """Return the outcome of a test that the release of torch or Python alone decides; None for another.
 
         `hasattr(torch, "compile")`, `version.parse(torch.__version__) < version.parse("2.0")`, `self.flash`
         after `self.flash = hasattr(F, "scaled_dot_product_attention")`
@@ -61,12 +61,17 @@ class TorchTests:
 
     def _on_every_release(self, test: ir.Expr) -> bool | None:
         text = self._text[test.start : test.end]
+        if (on_python := holds_on_python(text)) is not None:
+            return on_python
         found = holds_on_torch(text)
         return found if found is not None and found == holds_on_torch(text, later=True) else None
 
     def _named(self, node: ir.Name | ir.Attribute, scope: Scope, depth: int) -> bool | None:
         """Return the outcome of the only test whose outcome a name stands for."""
         path = path_of(node)
+        for holds in (True, False):
+            if self._names.dotted(node, scope) in table.names("python-tests", str(holds).lower()):
+                return holds
         bindings = self._local.reaching(scope.find(path) if path else [], node, scope)
         if len(bindings) != 1 or bindings[0].kind != "value" or bindings[0].block:
             return None

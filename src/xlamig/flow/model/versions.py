@@ -1,4 +1,5 @@
-"""Tests of the versions of torch and its domain libraries, decided for the releases that xlamig speaks of."""
+"""Tests of the versions of torch, its domain libraries and Python, decided for the releases that xlamig
+speaks of."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ from typing import Any
 
 RELEASES = {"torch": "2.9.0", "torchvision": "0.24.0", "torchaudio": "2.9.0"}
 _LATER = {"torch": "2.99.0", "torchvision": "0.99.0", "torchaudio": "2.99.0"}
+_PYTHONS = ((3, 10, 0), (3, 99, 0))  # torch 2.9 runs on no older one
 
 # Any: versions are tuples of numbers and texts
 _OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
@@ -31,6 +33,32 @@ _COMPARED = re.compile(
 )
 _MAJOR = re.compile(r"\btorch_major(?:_version)?\s*([<>=!]=?)\s*(\d+)", re.IGNORECASE)
 _STARTS = re.compile(rf"""{_ASKED}\.startswith\(\s*["']([\d.]+)["']""")
+
+_PYTHON = re.compile(
+    r"""sys\.version(?:_info)? (?:\.(?P<major_only>major)|\[(?P<slice>:?)(?P<count>\d+)\])?
+    \s*(?P<operator>[<>=!]=?)\s* [("']*\s* (?P<major>\d+) (?:(?:\.|,\s*)(?P<minor>\d+))?""",
+    re.VERBOSE,
+)
+
+
+def holds_on_python(text: str) -> bool | None:
+    """Return whether a test of Python's version, as source text, is true on all that torch runs on; None if
+    it is no such test, or true on some of them.
+
+    `sys.version_info[0] == 2`, `sys.version_info >= (3, 6)`, `sys.version_info.major < 3`, `sys.version[0] ==
+    "2"`
+    """
+    found = _PYTHON.match(text)
+    if found is None or found["operator"] not in _OPERATORS:
+        return None
+    asked = tuple(int(number) for number in (found["major"], found["minor"]) if number is not None)
+    count = 1 if found["major_only"] else None
+    if found["count"] is not None:
+        count = int(found["count"]) + (not found["slice"])
+        if count > 1 and not found["slice"]:
+            return None  # the minor number alone
+    first, last = (_OPERATORS[found["operator"]](release[:count], asked) for release in _PYTHONS)
+    return first if first == last else None
 
 
 def holds_on_torch(text: str, later: bool = False) -> bool | None:

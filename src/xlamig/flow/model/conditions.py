@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple
 
 from xlamig import ir
 from xlamig.flow.model.asked import variable_asked, variable_key
+from xlamig.flow.model.class_constants import member_text
 from xlamig.flow.model.cuda_questions import asks_for_cuda
 from xlamig.flow.model.known import short
 from xlamig.flow.model.option_codes import CUDA, NO_CUDA, Codes, codes_of, is_constant
@@ -94,6 +95,8 @@ def _compared(left: ir.Expr, op: str, right: ir.Expr, scope: Scope) -> Condition
             values = tuple(element.value for element in elements if isinstance(element, ir.Const))
             if len(values) == len(elements):
                 return _about(Condition("compare", codes_of(left, scope), op, values))
+        case ir.Attribute() if (member := member_text(right, scope)) is not None:
+            return _about(Condition("compare", codes_of(left, scope), op, member))
         case _ if _is_infinity(right):
             return _about(Condition("compare", codes_of(left, scope), op, INFINITY))
     return Condition("unknown")

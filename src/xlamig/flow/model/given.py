@@ -9,6 +9,7 @@ from typing import NamedTuple
 from xlamig import ir
 from xlamig.flow.model.asked import keys_asked
 from xlamig.flow.model.callees import HANDED, callee_of, named_in
+from xlamig.flow.model.class_constants import member_text
 from xlamig.flow.model.cuda_questions import asks_availability
 from xlamig.flow.model.decorators import is_plain
 from xlamig.flow.model.destinations import destination
@@ -28,7 +29,6 @@ from xlamig.flow.model.option_codes import (
     ON,
     UNKNOWN,
     Codes,
-    code_of,
     codes_of,
     entry_key,
     function_name,
@@ -200,7 +200,7 @@ class _Collector:
         params = [p for p in node.params if p.kind not in ("*", "**")][method and not static :]
         key = function_name(self.scopes.of(node))
         found = (
-            Parameter(p.name, -1 if p.kind == "keyword-only" else i, _default(p))
+            Parameter(p.name, -1 if p.kind == "keyword-only" else i, _default(p, scope))
             for i, p in enumerate(params)
         )
         self.parameters[key] = (*self.parameters.get(key, ()), *found)
@@ -285,7 +285,9 @@ def _is_own(name: str, scope: Scope) -> bool:
     return bool(bound) and all(b.kind in ("param", "value", "opaque") for b in bound)
 
 
-def _default(param: ir.Param) -> str:
+def _default(param: ir.Param, scope: Scope) -> str:
     if param.default is None:
         return ""
-    return code_of(param.default.value) if isinstance(param.default, ir.Const) else UNKNOWN
+    member = member_text(param.default, scope)
+    known = isinstance(param.default, ir.Const) or member is not None
+    return next(iter(codes_of(param.default, scope))) if known else UNKNOWN

@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from xlamig import ir
+from xlamig.flow.model.class_constants import member_text
 from xlamig.flow.model.cuda_questions import is_false_without_cuda
 from xlamig.flow.model.scopes import Binding, Scope, path_of
 from xlamig.flow.model.set_before import value_above
@@ -195,9 +196,8 @@ def codes_of(node: ir.Expr, scope: Scope, depth: int = 0) -> Codes:
         ):
             return frozenset({_only_if(_limit([codes_of(left, scope, depth + 1)]))})
         case ir.IfExp(test=test, body=body, orelse=orelse):
-            on_cuda = codes_of(test, scope, depth + 1) == _CUDA
-            first = _CUDA if on_cuda else codes_of(body, scope, depth + 1)
-            return first | codes_of(orelse, scope, depth + 1)
+            first = test if codes_of(test, scope, depth + 1) == _CUDA else body
+            return codes_of(first, scope, depth + 1) | codes_of(orelse, scope, depth + 1)
         case ir.Name(id=name):
             return _of_name(name, scope, depth)
         case ir.Call() if is_false_without_cuda(node):
@@ -210,6 +210,8 @@ def codes_of(node: ir.Expr, scope: Scope, depth: int = 0) -> Codes:
             return codes_of(default, scope, depth + 1) if default is not None else ANY
         case ir.Call(func=ir.Name(id=called), args=(ir.Arg(value=value),)) if called in _SAME:
             return ANY if isinstance(value, ir.Const) else codes_of(value, scope, depth + 1)
+    if isinstance(node, ir.Attribute) and (member := member_text(node, scope)) is not None:
+        return frozenset({code_of(member)})
     option = option_of(node)
     if not option:
         whole = whole_of(node)

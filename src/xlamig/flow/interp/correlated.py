@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 from xlamig import ir
-from xlamig.flow.interp.domain import BOOL, FOREIGN, NONE, NUMBER, TEXT, TOP, AbstractValue, join_branches
+from xlamig.flow.interp.domain import (
+    BOOL,
+    FOREIGN,
+    NONE,
+    NUMBER,
+    OPTION,
+    TEXT,
+    TOP,
+    AbstractValue,
+    join_branches,
+)
 from xlamig.flow.interp.frames import Answers, Choice, Env, Loop
 from xlamig.flow.interp.setting import Setting
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.scopes import path_of
 
-_SHARED = frozenset(map(id, (TOP, NONE, NUMBER, BOOL, TEXT, FOREIGN)))
+_SHARED = frozenset(map(id, (TOP, NONE, NUMBER, BOOL, TEXT, FOREIGN, OPTION)))
 
 
 def answers(test: ir.Expr, holds: bool) -> Answers:

@@ -13,7 +13,6 @@ from xlamig.flow.interp.conventions import HOST_SIZES, by_convention, kept_on_ho
 from xlamig.flow.interp.decisions import Decisions
 from xlamig.flow.interp.domain import (
     BOOL,
-    FOREIGN,
     LIKELY,
     NONE,
     NUMBER,
@@ -33,7 +32,7 @@ from xlamig.flow.interp.generators import yield_value
 from xlamig.flow.interp.indexing import Indexing
 from xlamig.flow.interp.iteration import Iteration
 from xlamig.flow.interp.kept import kept_entry
-from xlamig.flow.interp.lengths import LASTING, size_of_sample
+from xlamig.flow.interp.lengths import LASTING, attribute_of_object
 from xlamig.flow.interp.operators import Operators
 from xlamig.flow.interp.reads import Reads
 from xlamig.flow.interp.results import attribute_shape, real_dtype, sizes_of
@@ -122,11 +121,8 @@ class Evaluator:
                 return self.m.semantics.static_member(owner.ref, name)
             case "mapping" | "unknown" if owner.fields is not None and name in owner.fields:
                 return owner.fields[name]
-            case "foreign" if name == "shape":
-                length = size_of_sample(self.m, owner) or AbstractValue("number", trait=Mark.LENGTH)
-                return AbstractValue("sequence", element=length, trait=Mark.SHAPE)
             case "foreign":
-                return FOREIGN
+                return attribute_of_object(self.m, owner, name)
             case "distribution":
                 return self._of_distribution(owner, name)
             case "device":

@@ -92,15 +92,16 @@ def _is_parameter(state: State, name: str) -> bool:
 
 def with_step_counter(state: State, info: ClassInfo, name: str, value: AbstractValue) -> AbstractValue:
     """Return a value that an object keeps; a number that its methods count is different every step."""
-    if value.cause or state.frequency != "step" or name not in info.counters:
+    if value.cause or state.frequency != "step":
         return value
-    if value.kind == "unknown" and starts_as_int(info.methods.get("__init__"), name):
+    counts = next((cls for cls in info.lineage() if name in cls.counters), None)
+    if counts is None:
+        return value
+    if value.kind == "unknown" and starts_as_int(counts.methods.get("__init__"), name):
         value = NUMBER  # `self.i = (self.i + 1) % self.n`
     if value.kind != "number":
         return value
-    sure = (
-        LIKELY if any(_may_run_each_step(state, info, method) for method in info.counters[name]) else POSSIBLE
-    )
+    sure = LIKELY if any(_may_run_each_step(state, counts, m) for m in counts.counters[name]) else POSSIBLE
     return value.replace(cause="step-counter", loop=0, sure=sure, const=TOP.const)
 
 

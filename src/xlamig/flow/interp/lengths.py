@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from xlamig import ir
 from xlamig.facts import Why
 from xlamig.flow.interp.arguments import Args
-from xlamig.flow.interp.domain import FOREIGN, LIKELY, NUMBER, AbstractValue, Mark, Trait
+from xlamig.flow.interp.domain import FOREIGN, LIKELY, NUMBER, OPTION, AbstractValue, Mark, Trait
 from xlamig.flow.interp.frames import Env, Loop
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.known import short
@@ -53,6 +53,14 @@ def size_of_sample(state: State, sample: AbstractValue) -> AbstractValue | None:
     if sample.trait is not Mark.SAMPLE or state.frequency != "step":
         return None
     return AbstractValue("number", cause="batch", sure=LIKELY, trait=Mark.SAMPLE)
+
+
+def attribute_of_object(state: State, owner: AbstractValue, name: str) -> AbstractValue:
+    """Return the value of an attribute of another library's object."""
+    if name == "shape":
+        length = size_of_sample(state, owner) or AbstractValue("number", trait=Mark.LENGTH)
+        return AbstractValue("sequence", element=length, trait=Mark.SHAPE)
+    return OPTION if owner.trait is None and name not in table.names("sizes", "of-arrays") else FOREIGN
 
 
 def times(made: AbstractValue, number: AbstractValue) -> AbstractValue:

@@ -13,6 +13,7 @@ from xlamig.flow.interp.domain import (
     FOREIGN,
     LIKELY,
     NUMBER,
+    OPTION,
     TEXT,
     TOP,
     AbstractValue,
@@ -122,7 +123,7 @@ class Operators:
         if kinds <= {"number", "bool"}:
             return self._number(op, left, right)
         if "foreign" in kinds:
-            return next(filter(is_varied_array, (left, right)), FOREIGN)
+            return next(filter(is_varied_array, (left, right)), _with_option(left, right))
         if kinds == {"parameters"}:
             return join_parameters((left, right))
         if "unknown" in kinds and (left.place or right.place):
@@ -280,6 +281,18 @@ def _opposite(thing: AbstractValue, place: int) -> AbstractValue:
     if thing.items is None:
         return element_of(thing)
     return thing.items[place] if place < len(thing.items) else TOP
+
+
+def _with_option(left: AbstractValue, right: AbstractValue) -> AbstractValue:
+    """Return what arithmetic makes of objects of libraries: of options and of a number that changes one more
+    such number."""
+    sides = (left, right)
+    if any(side.kind not in ("number", "bool") and side.ref != OPTION.ref for side in sides):
+        return FOREIGN
+    number = decisive(left, right)
+    if not number.cause or number.kind != "number":
+        return OPTION
+    return number.replace(const=TOP.const, sure=min(number.sure, LIKELY))
 
 
 def _may_be_list(thing: AbstractValue) -> bool:

@@ -32,7 +32,8 @@ class Parameters:
     def default(self, param: ir.Param) -> AbstractValue:
         """The value of a default; TOP for one that a call makes."""
         assert param.default is not None
-        if not isinstance(param.default, ir.Const | ir.Unary | ir.Sequence | ir.Name | ir.Attribute):
+        plain = ir.Const | ir.Unary | ir.Sequence | ir.Name | ir.Attribute
+        if not isinstance(param.default, plain) and not _is_computed(param.default):
             return TOP
         return self._evaluated_once(param, param.default)
 
@@ -223,3 +224,8 @@ def _is_written(node: ir.Expr) -> bool:
     """Return whether an expression is a constant, or a sequence of constants."""
     parts = node.elements if isinstance(node, ir.Sequence) else (node,)
     return all(isinstance(p.operand if isinstance(p, ir.Unary) else p, ir.Const) for p in parts)
+
+
+def _is_computed(node: ir.Expr) -> bool:
+    """Return whether an expression is arithmetic of constants, as `1 << 16`."""
+    return isinstance(node, ir.Binary) and all(isinstance(n, ir.Binary | ir.Const) for n in ir.walk(node))

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from xlamig.flow.interp.domain import (
     LIKELY,
     OF_NUMBERS,
+    OPTION,
     POSSIBLE,
     TOP,
     AbstractValue,
@@ -104,6 +105,8 @@ def _reference(thing: AbstractValue, names: Names) -> str:
         case str(name) if thing.kind == "unknown" or of_project(thing):
             place = names.project.locate(name, names.module)
             return f"{place[0]}.{place[1].removesuffix('.__init__')}" if place is not None else name
+        case str(name) if name == OPTION.ref:
+            return name
     return ""
 
 

@@ -213,6 +213,8 @@ NUMBER = AbstractValue("number")
 BOOL = AbstractValue("bool")
 TEXT = AbstractValue("text")
 FOREIGN = AbstractValue("foreign")
+OPTION = AbstractValue("foreign", ref="option")
+"""An attribute of a library's object, as `args.steps`: computed with a number, most likely one as well."""
 DEVICE = AbstractValue("device", "device")
 
 

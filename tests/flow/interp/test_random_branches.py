@@ -61,3 +61,57 @@ def test_draws_of_numbers_make_no_graphs(lines: tuple[str, ...]) -> None:
 )
 def test_draws_around_device_work_do(lines: tuple[str, ...]) -> None:
     assert confidences(*lines) == ["likely"]
+
+
+BLOCKS = """
+import random
+
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.f = nn.Linear(8, 8)
+
+    def forward(self, x):
+        if self.training and random.random() < 0.5:
+            return x
+        return x + self.f(x)
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        BUILT
+
+    def forward(self, x):
+        return self.layers(x)
+
+def train(loader):
+    model = Net().to("cuda")
+    optimizer = torch.optim.SGD(model.parameters(), 0.1)
+    for x in loader:
+        optimizer.zero_grad()
+        model(x.to("cuda")).sum().backward()
+        optimizer.step()
+
+train(torch.utils.data.DataLoader([]))
+"""
+
+
+def confidences_of_blocks(built: str) -> list[str]:
+    found = facts(BLOCKS.replace("BUILT", built))
+    return [fact.confidence for fact in found if isinstance(fact, ChangingPath) and fact.via == "branch"]
+
+
+@pytest.mark.parametrize(
+    "built",
+    [
+        "self.layers = nn.Sequential(*[Block() for _ in range(9)])",
+        "layers = []\n        for i in range(9):\n            layers.append(Block())\n"
+        "        self.layers = nn.Sequential(*layers)",
+    ],
+)
+def test_a_draw_in_each_of_several_blocks_makes_many_graphs(built: str) -> None:
+    assert confidences_of_blocks(built) == ["likely"]
+
+
+def test_a_draw_of_the_only_block_does_not() -> None:
+    assert confidences_of_blocks("self.layers = Block()") == ["possible"]

@@ -29,6 +29,7 @@ from xlamig.flow.interp.one_rank import OneRank
 from xlamig.flow.interp.shown_objects import make_text
 from xlamig.flow.interp.state import State
 from xlamig.flow.interp.unread import unread
+from xlamig.flow.model.built_in_loops import is_built_in_loop
 from xlamig.flow.model.effects import Effect
 from xlamig.flow.model.known import short
 
@@ -163,15 +164,16 @@ class Reads:
     def branched(
         self, node: ir.Expr, thing: AbstractValue, leaves: bool = False, alike: bool = False
     ) -> None:
-        """A random choice: one makes two graphs, each compiled once; one in every iteration makes many. One
-        that only `leaves` the iteration does where the loop works on the device. `alike`: it is between two
-        tensors of one shape."""
+        """A random choice: one makes two graphs, each compiled once; one in every iteration, or in each of
+        several blocks, makes many. One that only `leaves` the iteration does where the loop works on the
+        device. `alike`: it is between two tensors of one shape."""
         m = self.m
         m.prove(node, both_tensors=alike)
         inside = not m.first_pass and thing.loop and m.loops and m.loops[-1].id == thing.loop
         many = inside and m.loops[-1].kind in ("plain", "graph-breaking")
         if many and leaves:
             many = may_work(m, m.loops[-1])
+        many = many or _is_of_block(m)
         if m.frequency == "step":
             m.record(
                 ChangingPath, node, LIKELY if many else POSSIBLE, thing.why, via="branch", cause="random"
@@ -248,6 +250,13 @@ class Reads:
             read=read,
             longest=longest_of_lengths(self.m, size),
         )
+
+
+def _is_of_block(m: State) -> bool:
+    """Return whether a method of a module runs now of whose class a loop builds several objects."""
+    around, own = m.frame.scope.class_scope, m.env.get("self")
+    in_module = own is not None and own.kind == "module"
+    return in_module and around is not None and is_built_in_loop(m.analysis.module, around.node)
 
 
 def _listed_tensor(node: ir.Expr, thing: AbstractValue, depth: int = 2) -> AbstractValue | None:

@@ -1,7 +1,9 @@
-"""A number of GPUs in a variable that only decides whether a model is wrapped for several of them."""
+"""A number of GPUs in a variable that only decides whether a model is wrapped for several of them, or that
+nothing reads."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
@@ -12,11 +14,15 @@ from xlamig.facts import ApiUse
 HEAD = "import torch\nfrom torch import nn\n\ndef build(model, size):\n    n = torch.cuda.device_count()\n"
 
 
-def only_wraps(body: str) -> bool:
+def proofs(body: str) -> Mapping[str, str]:
     interest = replace(INTEREST, names=INTEREST.names | {"torch.cuda.device_count"})
     uses = facts_in(f"{HEAD}{body}\n    return model\n", ApiUse, interest=interest)
     (use,) = [use for use in uses if use.name == "torch.cuda.device_count"]
-    return use.proofs.get("only-wraps") == "1"
+    return use.proofs
+
+
+def only_wraps(body: str) -> bool:
+    return proofs(body).get("only-wraps") == "1"
 
 
 @pytest.mark.parametrize(
@@ -45,3 +51,17 @@ def test_sees_other_uses(body: str) -> None:
 )
 def test_knows_that_zero_leaves_the_model_as_it_is(body: str) -> None:
     assert only_wraps(body)
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("    print('no number')", "n"),
+        ("    print(n)", None),
+        ("    global n", None),
+        ("    print(eval('n * 2'))", None),
+        ("    return lambda: n", None),
+    ],
+)
+def test_knows_a_number_that_nothing_reads(body: str, expected: str | None) -> None:
+    assert proofs(body).get("never-read") == expected

@@ -3,6 +3,7 @@ only decide whether a model is wrapped for several GPUs."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Literal
 
@@ -25,7 +26,8 @@ _HARMLESS = frozenset({"factor", "text", "test"})
 def zero_replaced(name: str, node: ir.Call, place: CodeContext, analysis: Analysis) -> Mapping[str, str]:
     """The proof "zero-replaced": the number, or the list of so many GPUs, is a factor with 1 in the place of
     0, and otherwise at most text, or tested for more than 1. An attribute is followed through its module.
-    Or the proof "only-wraps": a variable keeps the number, and only decides on `nn.DataParallel(model)`."""
+    Or the proof "only-wraps": a variable keeps the number, and only decides on `nn.DataParallel(model)`; or
+    "never-read", the name in a function that keeps the number and occurs nowhere else there."""
     if name not in table.names("cuda-tests", "counts"):
         return {}
     top = place.scope.node or analysis.module
@@ -34,11 +36,20 @@ def zero_replaced(name: str, node: ir.Call, place: CodeContext, analysis: Analys
             target, top, place
         ):
             return {"only-wraps": "1"}
+        case ir.Assign(targets=(ir.Name(id=kept),), value=value) if value is node and _occurs_once(
+            kept, top, analysis
+        ):
+            return {"never-read": kept}
         case ir.Assign(targets=(ir.Attribute() as target,), value=value) if value is node:
             use = _use_of_attribute(target, analysis.module)
         case _:
             use = _use_of(node, top, _MOST)
     return {"zero-replaced": "1"} if use == "factor" else {}
+
+
+def _occurs_once(name: str, top: ir.Node, analysis: Analysis) -> bool:
+    text = analysis.source(top)
+    return isinstance(top, ir.FunctionDef) and len(re.findall(rf"\b{name}\b", text)) == 1
 
 
 def _parent_of(node: ir.Node, top: ir.Node) -> ir.Node:

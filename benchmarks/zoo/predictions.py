@@ -16,7 +16,8 @@ from benchmarks.zoo.inside.spans import Span
 
 OPTIONS = (
     "--isolated", "--no-cache", "--exit-zero", "--no-effort", "--quiet", "--confidence", "possible",
-    "--include-unused",  # the cases use what they run, whatever the files that ran import
+    # The cases use what they run, every step, whatever the files that ran show of that.
+    "--include-unused", "--include-no-action",
 )  # fmt: skip
 
 

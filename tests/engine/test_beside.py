@@ -73,6 +73,9 @@ def listed(report: Report) -> set[str]:
         ("test/run.py", EVALUATES),
         ("testing.py", CUDA),
         ("benchmarks/train.py", CUDA + "torch.save(x, 'x.pt')\n"),
+        ("benchmarks/train_net.py", CUDA),
+        ("benchmarks/bench_save.py", CUDA + "torch.save(x, 'x.pt')\n"),
+        ("bench_graph.py", CUDA),
         ("latest/main.py", CUDA),
     ],
 )
@@ -90,6 +93,8 @@ def test_lists_what_only_sounds_like_a_test(here: Path, name: str, text: str) ->
         ("benchmark_speed.py", TIMES),
         ("generation_benchmarks.py", TIMES),
         ("benchmarks/speed.py", TIMES),
+        ("benchmarks/bench_graph.py", CUDA),
+        ("tools/benchmark/net_benchmark.py", CUDA),
     ],
 )
 def test_counts_findings_in_tests_and_benchmarks(here: Path, name: str, text: str) -> None:

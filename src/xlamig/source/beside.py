@@ -70,8 +70,11 @@ def _is_test(stem: str, folders: set[str], text: str) -> bool:
 
 
 def _is_benchmark(stem: str, folders: set[str], text: str) -> bool:
-    named = _BENCHMARK_NAME.search(stem) or not folders.isdisjoint(_BENCHMARK_FOLDERS)
-    return bool(named and _TIMES.search(text) and not _SAVES.search(text))
+    """Return whether a file saves nothing, is called a benchmark, and takes times, or lies in a folder for
+    benchmarks: another program takes its times then, a profiler for example."""
+    named = _BENCHMARK_NAME.search(stem) is not None
+    inside = not folders.isdisjoint(_BENCHMARK_FOLDERS)
+    return ((named and inside) or bool((named or inside) and _TIMES.search(text))) and not _SAVES.search(text)
 
 
 def _is_converter(text: str) -> bool:

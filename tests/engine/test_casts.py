@@ -1,4 +1,4 @@
-"""Autocast for CUDA that is turned off matters only around code that autocast changes."""
+"""Autocast for CUDA, on or off, matters only around code that autocast changes."""
 
 from __future__ import annotations
 
@@ -30,14 +30,15 @@ class Net(nn.Module):
         self.norm = nn.Linear(3, 3)
 
     def forward(self, x, y, other):
-        with torch.autocast("cuda", enabled=False):
+        with torch.autocast("cuda"MODE):
 BODY
 """
 
 
-def severity(folder: Path, body: str) -> str:
+def severity(folder: Path, body: str, mode: str = ", enabled=False") -> str:
     """Return how severe the finding is for autocast that is turned off around the block; "" without one."""
-    (folder / "net.py").write_text(PROGRAM.replace("BODY", indent(body, " " * 12)), encoding="utf-8")
+    text = PROGRAM.replace("BODY", indent(body, " " * 12)).replace("MODE", mode)
+    (folder / "net.py").write_text(text, encoding="utf-8")
     report = engine.check([folder], Options({}, isolated=True, jobs=1, cache=False))
     return next((finding.severity for finding in report.findings if finding.code == "XLA801"), "")
 
@@ -102,3 +103,24 @@ def test_informs_where_autocast_only_raises_types(tmp_path: Path, body: str) -> 
 )
 def test_is_silent_where_types_are_raised_before(tmp_path: Path, body: str) -> None:
     assert not severity(tmp_path, body)
+
+
+@pytest.mark.parametrize(
+    ("mode", "body", "found"),
+    [
+        ("", "x.mul_(0.9).add_(y, alpha=0.1)", ""),
+        ("", "for a, b in zip(x.parameters(), y.parameters()): a.copy_(b)", ""),
+        ("", "return (x - y).abs().mean()", ""),
+        ("", "x.add_(y @ y)", "warning"),
+        ("", "x.copy_(other(y))", "warning"),
+        ("", "return F.cross_entropy(x, y)", "warning"),
+        ("", "yield", "warning"),
+        ("", "return list(map(other, x))", "warning"),
+        (", dtype=torch.bfloat16", "x.copy_(y)", "error"),  # making it raises
+        (", enabled=False", "yield", "warning"),
+    ],
+)
+def test_autocast_that_is_on_matters_only_where_it_casts(
+    tmp_path: Path, mode: str, body: str, found: str
+) -> None:
+    assert severity(tmp_path, body, mode) == found

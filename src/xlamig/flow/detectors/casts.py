@@ -12,7 +12,8 @@ from xlamig.flow.model.names import Names
 from xlamig.flow.model.scopes import Scope, path_of
 from xlamig.knowledge import values as table
 
-_BUILTINS = frozenset(dir(builtins))
+_BUILTINS = frozenset(dir(builtins)) - {"eval", "exec", "map", "next"}
+"""The functions of Python that call nothing unknown."""
 
 
 def may_be_cast(body: Iterable[ir.Node], names: Names, scope: Scope) -> bool:
@@ -29,6 +30,8 @@ def may_be_raised(body: Iterable[ir.Node], names: Names, scope: Scope) -> bool:
 
 def _may_cast(node: ir.Node, names: Names, scope: Scope) -> bool:
     match node:
+        case ir.Yield():
+            return True  # to the block of `with amp():`
         case ir.Binary(op=op) | ir.AugAssign(op=op):
             return op == "@"
         case ir.Call(func=ir.Name(id=name)) if name in _BUILTINS and not scope.lookup(name):

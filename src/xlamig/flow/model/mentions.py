@@ -14,6 +14,7 @@ from xlamig.flow.model.lookups import looked_up, module_of, parts_of
 from xlamig.flow.model.pieces import Pieces
 from xlamig.flow.model.references import ATTRIBUTE, IMPORTED, OWN, TEXT, references_of
 from xlamig.flow.model.scopes import Scope, ScopeTable, path_of
+from xlamig.flow.model.unmade import cannot_be_made
 from xlamig.knowledge import values as table
 
 _WORD = re.compile(r"[A-Za-z_]\w+")
@@ -51,7 +52,8 @@ class Mentions(NamedTuple):
     with, and those that it imports or exports, which alone does not mention a name. `bases` are the last
     names of each class's bases. The module looks up names that begin or end with one of `parts`, and any
     names of the modules `searched`, HERE for its own; a name that it looks up in other objects stands in some
-    text. `commented` are the words of calls in comments, which wait to be used."""
+    text. `commented` are the words of calls in comments, which wait to be used; `unmade` are the classes that
+    no object can be made of but of those derived from them."""
 
     defined: tuple[Defined, ...] = ()
     compared: frozenset[str] = frozenset()
@@ -61,6 +63,7 @@ class Mentions(NamedTuple):
     searched: frozenset[str] = frozenset()
     blocks: tuple[Block, ...] = ()
     commented: frozenset[str] = frozenset()
+    unmade: tuple[Defined, ...] = ()
 
 
 class _Around(NamedTuple):
@@ -93,6 +96,7 @@ def mentions_of(module: ir.Module, scopes: ScopeTable, pieces: Pieces) -> Mentio
         frozenset().union(*(part.searched for part in found)),
         tuple(Block(*where, frozenset(names)) for where, names in blocks.items()),
         frozenset(word for comment in _COMMENT.findall(scopes.text) for word in _WORD.findall(comment)),
+        tuple(one for part in found for one in part.unmade),
     )
 
 
@@ -185,7 +189,13 @@ def _mentioned(statement: ir.Stmt, scopes: ScopeTable) -> Mentions:
         frozenset(parts),
         frozenset(searched),
         tuple(every),
+        unmade=tuple(_unmade(statement)),
     )
+
+
+def _unmade(statement: ir.Stmt) -> Iterator[Defined]:
+    if isinstance(statement, ir.ClassDef) and cannot_be_made(statement):
+        yield Defined(statement.name, statement.name, "")
 
 
 def _using(node: ir.Node) -> Iterable[ir.Node]:

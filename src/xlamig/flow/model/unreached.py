@@ -53,8 +53,8 @@ class Reach:
         elsewhere: frozenset[str] = frozenset(),
     ) -> Iterator[tuple[str, Defined]]:
         """Yield the functions and classes of the `listed` modules, and the private ones of the `published`,
-        that nothing mentions, or only such ones and each other, each with its module's key; `elsewhere` are
-        the names that other files mention."""
+        that nothing mentions, or only such ones and each other, each with its module's key; and the classes
+        of the listed ones that no object is made of. `elsewhere` are the names that other files mention."""
         known = [
             (key, one)
             for key, one in self._known_by_name
@@ -62,14 +62,16 @@ class Reach:
         ]
         named = frozenset[str]().union(*(_always_named(mentions) for _, mentions in self._every))
         unused = {(key, one.scope): _references_to(key, one) for key, one in known}
+        unmade = {(key, one.scope): one for key, one in self._unmade if key in listed}
         waiting = self._blocks
         runs = [True]
         while any(runs):
             unused = {place: names for place, names in unused.items() if named.isdisjoint(names)}
-            runs = [unused.keys().isdisjoint(places) for places, _ in waiting]
+            runs = [(unused.keys() | unmade.keys()).isdisjoint(places) for places, _ in waiting]
             named = frozenset[str]().union(*(block.names for _, block in compress(waiting, runs)))
             waiting = list(compress(waiting, map(not_, runs)))
-        yield from ((key, one) for key, one in known if (key, one.scope) in unused)
+        yield from ((key, one) for key, one in known if (key, one.scope) in unused.keys() - unmade.keys())
+        yield from ((key, one) for (key, _), one in unmade.items())
 
     def unreached(
         self, named: frozenset[str] = frozenset(), idle: Iterable[_Place] = ()
@@ -98,6 +100,12 @@ class Reach:
                 return found
             kept_off.update(i for place in now.keys() - found.keys() for i in self._inside.get(place, ()))
             found = {**now, **found}
+
+    @cached_property
+    def _unmade(self) -> list[tuple[str, Defined]]:
+        """The classes whose constructors always raise, and that no class derives from."""
+        above = frozenset[str]().union(*self._bases.values())
+        return [(k, one) for k, mentions in self._every for one in mentions.unmade if one.name not in above]
 
     @cached_property
     def _blocks(self) -> list[tuple[tuple[_Place, ...], Block]]:

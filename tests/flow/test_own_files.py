@@ -85,13 +85,59 @@ def test_a_file_with_data_of_the_host(source: str) -> None:
         dataset("file", "file").replace("(Dataset)", "(Trainer)"),
         log("self.log = torch.cat((self.log, y))"),  # of the device
         log("self.log[-1, 0] += y.mean().item()", "'best.pt'"),
-        "torch.save(net.state_dict(), 'a/net.pt')\nx = torch.load('a/net.pt')\n",
-        "torch.save([1, 2], 'a/x.pt')\ntorch.save(net, 'b/x.pt')\ny = torch.load('a/x.pt')\n",
-        "x = torch.zeros(3).cuda()\ntorch.save(x, 'a/x.pt')\ny = torch.load('a/x.pt')\n",
+        "y = torch.load('a/x.pt')\ntorch.save([1, 2], 'a/x.pt')\ntorch.save(net, 'b/x.pt')\n",
+        "y = torch.load('a/x.pt')\nx = torch.zeros(3).cuda()\ntorch.save(x, 'a/x.pt')\n",
         "def keep(path): torch.save([1], path)\ndef resume(path): return torch.load(path)\n",
         "x = torch.load('a/x.pt')\n",
         "torch.save([1], a + '.pt')\nx = torch.load(b + '.pt')\n",
     ],
 )
 def test_a_file_that_may_hold_tensors_of_the_device(source: str) -> None:
+    assert not is_own(source)
+
+
+BEST = """
+def train(net, epochs, args, path):
+    LOOP
+        if net.better():
+            SAVE
+    LOAD
+"""
+
+
+def best(
+    load: str, save: str = "torch.save(net.state_dict(), path)", loop: str = "for epoch in range(epochs):"
+) -> str:
+    return BEST.replace("LOOP", loop).replace("SAVE", save).replace("LOAD", load)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        best("x = torch.load(path)"),
+        best("if args.test:\n        x = torch.load(path)"),
+        best("x = torch.load(path)", loop="while epochs:"),
+        best(
+            "with open(args.save, 'rb') as f:\n        x = torch.load(f)",
+            "with open(args.save, 'wb') as f:\n                torch.save(net, f)",
+        ),
+        "torch.save(net.state_dict(), 'a/net.pt')\nx = torch.load('a/net.pt')\n",
+    ],
+)
+def test_a_file_that_the_same_run_has_written(source: str) -> None:
+    assert is_own(source)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        best("x = torch.load(args.resume)"),
+        best("x = torch.load(path)", loop="if args.train:"),
+        best("x = torch.load(path)", "torch.save(net, path + str(epoch))"),
+        best("with open(args.load, 'rb') as f:\n        x = torch.load(f)", "torch.save(net, f)"),
+        "def train(net, path):\n  x = torch.load(path)\n  for e in range(9):\n    torch.save(net, path)\n",
+        "def keep(net, path):\n  torch.save(net, path)\ndef test(path):\n  return torch.load(path)\n",
+    ],
+)
+def test_a_file_of_another_run(source: str) -> None:
     assert not is_own(source)

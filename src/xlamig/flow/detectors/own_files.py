@@ -1,9 +1,9 @@
-"""Find the files that a module loads and has written itself, with nothing of the device in them."""
+"""Find the files that a module loads and has written itself: in the same run, or with data of the host."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from xlamig import ir
 from xlamig.facts import ApiUse, Fact, Span
@@ -33,13 +33,16 @@ class OwnFiles:
         self._module = analysis.module
 
     def proof(self, fact: Fact) -> Mapping[str, str]:
-        """The proof "own-file" of a load: all that the module saves there is data of the host."""
+        """The proof "own-file" of a load: a loop or statement above it in the function has saved the file,
+        or all that the module saves there is data of the host."""
         if not isinstance(fact, ApiUse) or fact.name != _LOADER or "torch.save" not in self.analysis.text:
             return {}
         load = call_at(self._module, fact.span)
         path = _argument(load, 0) if load is not None else None
         if load is None or path is None:
             return {}
+        if any(self._writes_before(load, path, save) for save in self._saves()):
+            return {"own-file": "run"}
         saves = [save for save in self._saves() if self._is_same(load, path, save)]
         return {"own-file": "host"} if saves and all(map(self._holds_host_data, saves)) else {}
 
@@ -50,6 +53,21 @@ class OwnFiles:
                 yield call
 
     # ------------------------------------------------------------------ what is saved
+
+    def _writes_before(self, load: ir.Call, path: ir.Expr, save: ir.Call) -> bool:
+        """Return whether a run that comes to a load has saved the file by then: `torch.save(net, best)` where
+        a loop finds a better one, and `torch.load(best)` below it."""
+        written = _argument(save, 1)
+        scope = self._scope(load)
+        if written is None or save.end > load.start or self._scope(save) is not scope:
+            return False
+        top = scope.node if isinstance(scope.node, ir.FunctionDef) else self._module
+        ways = [list(ir.path_down(top, call)) for call in (save, load)]
+        if self._text(_opened(written, ways[0])) != self._text(_opened(path, ways[1])):
+            return False
+        around = (node for node in ways[0] if node not in ways[1])
+        first = next((node for node in around if isinstance(node, ir.If | ir.For | ir.While)), None)
+        return not isinstance(first, ir.If)
 
     def _holds_host_data(self, save: ir.Call) -> bool:
         """Return whether what is saved is proven to be on the host, or a dataset that places nothing keeps
@@ -134,6 +152,19 @@ def _argument(call: ir.Call, index: int) -> ir.Expr | None:
     named = next((arg.value for arg in call.args if arg.keyword == "f"), None)
     plain = [arg.value for arg in call.args if arg.keyword is None and not arg.star]
     return named or (plain[index] if len(plain) > index else None)
+
+
+def _opened(file: ir.Expr, around: Iterable[ir.Node]) -> ir.Expr:
+    """Return the path of a file that a statement around opens, `with open(path, "wb") as f`, or the file."""
+    for node in around:
+        for item in node.items if isinstance(node, ir.With) else ():
+            match item:
+                case ir.WithItem(
+                    value=ir.Call(func=ir.Name(id="open"), args=(ir.Arg(value=path), *_)),
+                    target=ir.Name(id=name),
+                ) if path_of(file) == name:
+                    return path
+    return file
 
 
 def _name_in(node: ir.Expr) -> str:

@@ -26,7 +26,7 @@ from xlamig.flow.interp.module_text import ModuleText
 from xlamig.flow.interp.visits import NO_VISIT, Visit, relocated
 from xlamig.flow.model.callers import NO_CALLERS
 from xlamig.flow.model.conditions import MAIN
-from xlamig.flow.model.option_codes import CUDA, ENTRY, OFF, PLACES, name_of
+from xlamig.flow.model.option_codes import CUDA, ENTRY, GLOBAL, OFF, PLACES, name_of
 from xlamig.flow.model.outcomes import NO_STATE, State
 from xlamig.flow.model.same_names import StatesInModule
 from xlamig.source.text import SourceText
@@ -120,8 +120,10 @@ class WholeProgram:
             return ()
         states = StatesInModule(self.switches, source.module)
         known = {option: states.get(option, NO_STATE) for option in loaded.tested}
+        imported = source.module in self.index.import_depths
         for key in loaded.assigned:
-            if (name := name_of(key)) in self.index.placing_flags:
+            alone = key.startswith(GLOBAL) and not imported  # others have a name of their own
+            if (name := name_of(key)) in self.index.placing_flags and not alone:
                 asked = (states.get(one, NO_STATE) for one in (key, ENTRY + name))
                 known[PLACES + key] = next((state for state in asked if CUDA in state), NO_STATE)
         found = tuple((option, state) for option, state in sorted(known.items()) if state)

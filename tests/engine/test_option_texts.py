@@ -296,3 +296,18 @@ def test_what_the_cache_keeps_of_options_follows_settings_and_calls(
     assert severities_now({"a.json": '{"kind": "karras"}\n'}) == ["info"]
     assert severities_now({"run.py": FREE["run.py"] + "solver.sample(kind='log')\n"}) == ["error"]
     assert severities_now({"run.py": FREE["run.py"] + "print()\n"}) == ["info"]
+
+
+@pytest.mark.parametrize(
+    ("page", "expected"),
+    [("README.md", ["error"]), ("a/README.md", ["error"]), ("docs/README.md", ["info"])],
+)
+def test_reads_pages_of_the_folders_around_a_program(tmp_path: Path, page: str, expected: list[str]) -> None:
+    text = PARSED.format(how="default='uniform'")
+    files = {
+        "a/b/solver.py": SOLVER.format(test="kind == 'log'"),
+        "a/b/run.py": text,
+        "c/other.py": "import torch\n",
+        page: "Run `python a/b/run.py --kind log`\n",
+    }
+    assert severities(tmp_path, files) == expected

@@ -194,9 +194,13 @@ def _code_of(word: str) -> str:
 
 
 def texts_beside(sources: Collection[Source]) -> Iterator[str]:
-    """Yield the texts of settings and pages in the folders of the program that are no sources of the run."""
+    """Yield the texts of settings and pages in the folders of the program, and those around them, that are no
+    sources of the run."""
     known = {source.file.path for source in sources}
     folders = {source.file.path.parent for source in sources}
+    if len(folders) > 1:
+        top = Path(os.path.commonpath(folders))
+        folders |= {outer for one in folders for outer in one.parents if outer.is_relative_to(top)}
     seen = 0
     for folder in sorted(folders | {inner for one in folders for inner in _settings_folders(one)}):
         for path in _settings_files(folder):

@@ -16,7 +16,7 @@ from benchmarks.zoo.inside.spans import Span
 
 OPTIONS = (
     "--isolated", "--no-cache", "--exit-zero", "--no-effort", "--quiet", "--confidence", "possible",
-    # The cases use what they run, every step, whatever the files that ran show of that.
+    # The cases use what they run, and run it every step, which the files that ran need not show.
     "--include-unused", "--include-no-action",
 )  # fmt: skip
 

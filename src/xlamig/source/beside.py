@@ -70,8 +70,8 @@ def _is_test(stem: str, folders: set[str], text: str) -> bool:
 
 
 def _is_benchmark(stem: str, folders: set[str], text: str) -> bool:
-    """Return whether a file saves nothing, is called a benchmark, and takes times, or lies in a folder for
-    benchmarks: another program takes its times then, a profiler for example."""
+    """Return whether a file that saves nothing is a benchmark: it takes times and has the name or the folder
+    of one, or it has both, and another program takes its times, a profiler for example."""
     named = _BENCHMARK_NAME.search(stem) is not None
     inside = not folders.isdisjoint(_BENCHMARK_FOLDERS)
     return ((named and inside) or bool((named or inside) and _TIMES.search(text))) and not _SAVES.search(text)

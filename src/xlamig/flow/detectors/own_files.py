@@ -41,9 +41,10 @@ class OwnFiles:
         path = _argument(load, 0) if load is not None else None
         if load is None or path is None:
             return {}
-        if any(self._writes_before(load, path, save) for save in self._saves()):
+        every = list(self._saves())
+        if any(self._writes_before(load, path, save) for save in every):
             return {"own-file": "run"}
-        saves = [save for save in self._saves() if self._is_same(load, path, save)]
+        saves = [save for save in every if self._is_same(load, path, save)]
         return {"own-file": "host"} if saves and all(map(self._holds_host_data, saves)) else {}
 
     def _saves(self) -> Iterator[ir.Call]:

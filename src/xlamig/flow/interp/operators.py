@@ -284,8 +284,8 @@ def _opposite(thing: AbstractValue, place: int) -> AbstractValue:
 
 
 def _with_option(left: AbstractValue, right: AbstractValue) -> AbstractValue:
-    """Return what arithmetic makes of objects of libraries: of options and of a number that changes one more
-    such number."""
+    """Return what arithmetic makes of objects of libraries: options alone give an option, and options with a
+    number that changes give a number that changes."""
     sides = (left, right)
     if any(side.kind not in ("number", "bool") and side.ref != OPTION.ref for side in sides):
         return FOREIGN

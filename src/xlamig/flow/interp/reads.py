@@ -253,7 +253,7 @@ class Reads:
 
 
 def _is_of_block(m: State) -> bool:
-    """Return whether a method of a module runs now of whose class a loop builds several objects."""
+    """Return whether a module's method runs now, and a loop builds several modules of its class."""
     around, own = m.frame.scope.class_scope, m.env.get("self")
     in_module = own is not None and own.kind == "module"
     return in_module and around is not None and is_built_in_loop(m.analysis.module, around.node)

@@ -12,8 +12,8 @@ _CASTS = frozenset({"type", "type_as"})  # to the type of a tensor elsewhere
 
 
 def stays_moved(move: ir.Call, statement: ir.Stmt, scope: Scope) -> bool:
-    """Return whether a method keeps what it moves, `self.mean = self.mean.to(x.device)`, where there is
-    something to move or always, and nothing but such moves and the constructor sets that attribute in the
+    """Return whether a method keeps what it moves, `self.mean = self.mean.to(x.device)`, maybe only where
+    there is something to move, and nothing but such moves and the constructor sets that attribute in the
     class."""
     owner = scope.parent.node if scope.parent else None
     path = _path_moved(move)
@@ -36,7 +36,7 @@ def _branches(value: ir.Expr) -> tuple[ir.Expr, ...]:
 
 
 def _keeps(value: ir.Expr, path: str) -> bool:
-    """Return whether a value is a path's own, moved, and in one of two branches maybe None or not moved."""
+    """Return whether a value is what the path holds, moved; one of two branches may be None, or not moved."""
     parts = _branches(value)
     moved = [_path_moved(part) == path for part in parts]
     return any(moved) and all(

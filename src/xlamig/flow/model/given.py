@@ -10,6 +10,7 @@ from xlamig import ir
 from xlamig.flow.model.asked import keys_asked
 from xlamig.flow.model.callees import HANDED, callee_of, named_in
 from xlamig.flow.model.class_constants import member_text
+from xlamig.flow.model.conditions import count_of
 from xlamig.flow.model.cuda_questions import asks_availability
 from xlamig.flow.model.decorators import is_plain
 from xlamig.flow.model.destinations import destination
@@ -167,7 +168,7 @@ class _Collector:
             case ir.Bool(values=values):
                 for value in values:
                     self.tested.update(keys_asked(value, scope))
-            case ir.For(iter=ir.Call(func=ir.Name(id="range"), args=(ir.Arg(value=count),))):
+            case ir.For() if (count := count_of(node)) is not None:
                 self.tested.update(keys_asked(count, scope))
 
     # ------------------------------------------------------------------ where values are given

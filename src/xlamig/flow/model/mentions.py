@@ -52,8 +52,8 @@ class Mentions(NamedTuple):
     with, and those that it imports or exports, which alone does not mention a name. `bases` are the last
     names of each class's bases. The module looks up names that begin or end with one of `parts`, and any
     names of the modules `searched`, HERE for its own; a name that it looks up in other objects stands in some
-    text. `commented` are the words of calls in comments, which wait to be used; `unmade` are the classes that
-    no object can be made of but of those derived from them."""
+    text. `commented` are the words of calls in comments, which wait to be used; `unmade` are the classes
+    whose constructor always raises: objects can only be of classes derived from them."""
 
     defined: tuple[Defined, ...] = ()
     compared: frozenset[str] = frozenset()

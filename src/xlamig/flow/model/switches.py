@@ -219,9 +219,9 @@ class _Related:
         return self._found[owner]
 
 
-def _where_missing(codes: Codes, may_miss: bool) -> Codes:
-    """Return the codes of an option's values; what is the value without the option counts if it may miss."""
-    left = (code for code in codes if may_miss or not code.startswith(FALLBACK))
+def _where_missing(codes: Codes, may_be_missing: bool) -> Codes:
+    """Return the codes of an option's values, those of look-ups without it only if it may be missing."""
+    left = (code for code in codes if may_be_missing or not code.startswith(FALLBACK))
     return frozenset(code.removeprefix(FALLBACK) for code in left)
 
 

@@ -69,8 +69,9 @@ class TorchTests:
     def _named(self, node: ir.Name | ir.Attribute, scope: Scope, depth: int) -> bool | None:
         """Return the outcome of the only test whose outcome a name stands for."""
         path = path_of(node)
+        dotted = self._names.dotted(node, scope)
         for holds in (True, False):
-            if self._names.dotted(node, scope) in table.names("python-tests", str(holds).lower()):
+            if dotted in table.names("python-tests", str(holds).lower()):
                 return holds
         bindings = self._local.reaching(scope.find(path) if path else [], node, scope)
         if len(bindings) != 1 or bindings[0].kind != "value" or bindings[0].block:

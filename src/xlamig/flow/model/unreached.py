@@ -67,7 +67,8 @@ class Reach:
         runs = [True]
         while any(runs):
             unused = {place: names for place, names in unused.items() if named.isdisjoint(names)}
-            runs = [(unused.keys() | unmade.keys()).isdisjoint(places) for places, _ in waiting]
+            stopped = unused.keys() | unmade.keys()
+            runs = [stopped.isdisjoint(places) for places, _ in waiting]
             named = frozenset[str]().union(*(block.names for _, block in compress(waiting, runs)))
             waiting = list(compress(waiting, map(not_, runs)))
         yield from ((key, one) for key, one in known if (key, one.scope) in unused.keys() - unmade.keys())

@@ -108,11 +108,12 @@ class ChangingShape(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangingPath(Fact):
-    """Python control flow around device work that differs between graph runs."""
+    """Python control flow around device work that differs between graph runs; "picked": a number picks one
+    of several modules."""
 
     kind: ClassVar[str] = "changing-path"
 
-    via: Literal["branch", "rounds"]
+    via: Literal["branch", "rounds", "picked"]
     cause: Cause
 
 

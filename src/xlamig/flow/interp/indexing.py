@@ -17,7 +17,6 @@ from xlamig.flow.interp.domain import (
     Mark,
     element_of,
     join,
-    placed,
     sequence,
 )
 from xlamig.flow.interp.elements import prove_positions, read_position, takes_element, takes_number
@@ -29,6 +28,7 @@ from xlamig.flow.interp.kept import carried_by_rows, entry_name, is_carried, kep
 from xlamig.flow.interp.lengths import as_the_longest
 from xlamig.flow.interp.masks import as_compared, as_mask, has_mask, masked_base, record_mask
 from xlamig.flow.interp.on_host import as_entry, picked_const, written
+from xlamig.flow.interp.picked_parts import pick_part, record_pick
 from xlamig.flow.interp.reads import VALUE_SIZES, Reads, keeps, sureness
 from xlamig.flow.interp.results import indexed_shape
 from xlamig.flow.interp.sizes import Sizes
@@ -59,9 +59,7 @@ class Indexing:
             case "mapping":
                 return self._value(node, base, index[0].const)
             case "module":
-                if index[0].kind == "tensor" and base.element is not None:
-                    self.reads.host(node.index[0], index[0], "builtin", "list index")
-                return placed(base.element or AbstractValue("module", sure=LIKELY), base)
+                return pick_part(self.m, self.reads, node, base, index[0])
             case "dataset":
                 return AbstractValue("tensor", "host", sure=LIKELY, loose=True)
             case "instance":
@@ -125,6 +123,8 @@ class Indexing:
         if base.trait is Mark.SHAPE:
             return self.dimension(base, first.const)
         held = element_of(base)
+        if held.kind == "module":
+            record_pick(self.m, node, first)
         if base.trait is Mark.BY_LENGTH and first.const in (0, -1) and self.m.batching:
             return as_the_longest(held)
         if held.kind in _UNKNOWN and base.trait is None:

@@ -163,8 +163,11 @@ class Lengths:
         self.m = state
 
     def drawn(self) -> AbstractValue:
-        """A random number, drawn again and again or once for the whole run."""
-        loops = self.m.loops
+        """A random number, drawn again and again or once for the whole run, as in a module's constructor."""
+        loops, own = self.m.loops, self.m.env.get("self")
+        in_module = own is not None and own.kind == "module"
+        if in_module and ".__init__" in self.m.frame.scope.name and not self.m.batching:
+            return NUMBER
         trait = Mark.DRAWN if self.m.repeating else None
         return AbstractValue("number", cause="random", loop=loops[-1].id if loops else 0, trait=trait)
 

@@ -8,6 +8,7 @@ from typing import Any
 from xlamig import ir
 from xlamig.facts import ChangingPath, DynamicShape, Fact, HostRead, Transfer, Why
 from xlamig.flow.interp.arguments import Args
+from xlamig.flow.interp.blocks import is_of_block
 from xlamig.flow.interp.domain import (
     LIKELY,
     OF_NUMBERS,
@@ -29,7 +30,6 @@ from xlamig.flow.interp.one_rank import OneRank
 from xlamig.flow.interp.shown_objects import make_text
 from xlamig.flow.interp.state import State
 from xlamig.flow.interp.unread import unread
-from xlamig.flow.model.built_in_loops import is_built_in_loop
 from xlamig.flow.model.effects import Effect
 from xlamig.flow.model.known import short
 
@@ -173,7 +173,7 @@ class Reads:
         many = inside and m.loops[-1].kind in ("plain", "graph-breaking")
         if many and leaves:
             many = may_work(m, m.loops[-1])
-        many = many or _is_of_block(m)
+        many = many or is_of_block(m)
         if m.frequency == "step":
             m.record(
                 ChangingPath, node, LIKELY if many else POSSIBLE, thing.why, via="branch", cause="random"
@@ -250,13 +250,6 @@ class Reads:
             read=read,
             longest=longest_of_lengths(self.m, size),
         )
-
-
-def _is_of_block(m: State) -> bool:
-    """Return whether a module's method runs now, and a loop builds several modules of its class."""
-    around, own = m.frame.scope.class_scope, m.env.get("self")
-    in_module = own is not None and own.kind == "module"
-    return in_module and around is not None and is_built_in_loop(m.analysis.module, around.node)
 
 
 def _listed_tensor(node: ir.Expr, thing: AbstractValue, depth: int = 2) -> AbstractValue | None:

@@ -42,6 +42,8 @@ def move_to_device(fact: Fact, options: Options, context: FixContext) -> Draft |
     if edit is None:
         if holds:
             raise FixDeclined(f"`{text}` holds tensors, and has several values")
+        if _is_written(value, path):
+            raise FixDeclined(f"`{text}` is written there, and a move would write into a copy")
         text = text if isinstance(value, _ATOMS) else f"({text})"
         edit = context.edit(*fact.span, _FORMS[""].format(text, device.text))
     return Draft(f"Move `{fact.tensor}` to the device", (*device.edits, edit), device.creates)
@@ -70,6 +72,26 @@ def _is_moved(value: ir.Expr, path: list[ir.Node], context: FixContext) -> bool:
     bound = bindings(_scope(value, path, context), value.id) if isinstance(value, ir.Name) else []
     moves = [n for n in bound if isinstance(n, ir.Assign) and ".to(" in context.text_of(n.value)]
     return any(_given_alone(n, context) is None for n in moves)
+
+
+def _is_written(value: ir.Expr, path: list[ir.Node]) -> bool:
+    """Return whether the statement writes into the tensor: at an index, or by a method such as `add_`."""
+    inner: ir.Node = value
+    for node in reversed(path[:-1]):
+        match node:
+            case ir.Subscript(value=base) | ir.Attribute(value=base) if base is inner:
+                if isinstance(node, ir.Attribute) and node.attr.endswith("_"):
+                    return True
+            case ir.Call(func=func) if func is inner:
+                pass  # a view, perhaps
+            case ir.Assign(targets=targets):
+                return any(target is inner for target in targets)
+            case ir.AugAssign(target=target):
+                return target is inner
+            case _:
+                return False
+        inner = node
+    return False
 
 
 def _given_alone(statement: ir.Stmt, context: FixContext) -> ir.If | None:

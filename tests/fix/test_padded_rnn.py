@@ -11,7 +11,7 @@ CLASS = """
 class Encoder(nn.Module):
     def __init__(self, width=8):
         super().__init__()
-        self.lstm = {made}
+{before}        self.lstm = {made}
 
     def forward(self, x, lengths, state):
 {body}
@@ -26,9 +26,12 @@ LSTM = "nn.LSTM(width, width, batch_first=True)"
 PACK = "p = nn.utils.rnn.pack_padded_sequence"
 
 
-def rewritten(body: str, made: str = LSTM) -> list[str]:
+def rewritten(body: str, made: str = LSTM, before: str = "") -> list[str]:
     """The lines of the class that call the helper or unpack."""
-    code = CLASS.format(made=made, body=textwrap.indent(textwrap.dedent(body).strip(), " " * 8))
+    before = textwrap.indent(before, " " * 8)
+    code = CLASS.format(
+        made=made, before=before, body=textwrap.indent(textwrap.dedent(body).strip(), " " * 8)
+    )
     return [line for line in fixed(code, "XLA307") if "run_padded(" in line and "def " not in line]
 
 
@@ -105,6 +108,37 @@ def test_a_name_may_hold_packed_sequences_twice() -> None:
 @pytest.mark.parametrize("made", ["nn.GRU(8, 8)", "getattr(nn, kind)(8, 8)", "torch.nn.RNN(8, 8)"])
 def test_every_rnn_of_torch_runs(made: str) -> None:
     assert rewritten(f"{PACK}(x, lengths)\n_, h = self.lstm(p)\nreturn h", made)
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "rnn = nn.LSTM\n",
+        "if width == 8:\n    rnn = nn.RNN\nelse:\n    rnn = torch.nn.GRU\n",
+        "rnn = nn.LSTM if width == 8 else nn.GRU\n",
+        "rnn = {'lstm': nn.LSTM, 'gru': nn.GRU}[width]\n",
+        "rnn = getattr(nn, width)\n",
+    ],
+)
+def test_a_name_may_hold_the_class(before: str) -> None:
+    lines = rewritten(f"{PACK}(x, lengths)\n_, h = self.lstm(p)\nreturn h", "rnn(8, 8)", before)
+    assert lines == ["_, h = run_padded(self.lstm, x, lengths)"]
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "rnn = Custom\n",
+        "rnn = nn.LSTM if width == 8 else Custom\n",
+        "rnn = {'lstm': nn.LSTM, 'own': Custom}[width]\n",
+        "rnn = nn.LSTM\nif width == 8:\n    rnn = Custom\n",
+        "rnn = nn.LSTM\nrnn = wrapped(rnn)\n",
+        "for rnn in (nn.LSTM, Custom):\n    pass\n",
+        "",
+    ],
+)
+def test_a_name_may_hold_another_class(before: str) -> None:
+    assert rewritten(f"{PACK}(x, lengths)\n_, h = self.lstm(p)\nreturn h", "rnn(8, 8)", before) == []
 
 
 @pytest.mark.parametrize("made", ["Custom(8, 8)", "nn.LSTM(8, 8, proj_size=4)", "width"])

@@ -10,7 +10,7 @@ from xlamig.facts import ApiUse, Fact
 from xlamig.fix.context import Draft, FixContext, FixDeclined, Options
 from xlamig.fix.helper import helper_function
 from xlamig.fix.names import last_name, names_bound, names_read
-from xlamig.fix.scopes import block_of, dotted_name, function_around, path_to, reads
+from xlamig.fix.scopes import bindings, block_of, dotted_name, function_around, path_to, reads
 from xlamig.fix.strategies.statements import statement_span
 from xlamig.knowledge import helpers
 
@@ -144,18 +144,36 @@ def _makes_an_rnn(path: Sequence[ir.Node], func: ir.Expr) -> bool:
         for node in ir.walk(scope)
         if isinstance(node, ir.Assign) and any(dotted_name(target) == name for target in node.targets)
     ]
-    return bool(name and made) and all(map(_is_rnn, made))
+    return bool(name and made) and all(_is_rnn(value, (scope, path[0])) for value in made)
 
 
-def _is_rnn(value: ir.Expr) -> bool:
+def _is_rnn(value: ir.Expr, scopes: Sequence[ir.Node]) -> bool:
     match value:
-        case ir.Call(func=ir.Call(func=ir.Name(id="getattr"), args=(ir.Arg(value=module), *_)), args=args):
-            known = last_name(module) == "nn"
         case ir.Call(func=func, args=args):
-            known = last_name(func) in _MODULES
-        case _:
-            return False
-    return known and all(arg.keyword != "proj_size" for arg in args)
+            return _is_class(func, scopes) and all(arg.keyword != "proj_size" for arg in args)
+    return False
+
+
+def _is_class(value: ir.Expr, scopes: Sequence[ir.Node]) -> bool:
+    """Return whether a value is one of the classes, or a name that holds nothing else."""
+    match value:
+        case ir.Call(func=ir.Name(id="getattr"), args=(ir.Arg(value=module), *_)):
+            return last_name(module) == "nn"
+        case ir.IfExp(body=body, orelse=other):
+            return _is_class(body, scopes) and _is_class(other, scopes)
+        case ir.Subscript(value=ir.Dict(values=values)):
+            return all(_is_class(each, scopes) for each in values)
+        case ir.Name(id=name) if name not in _MODULES:
+            bound = next((found for scope in scopes if (found := bindings(scope, name))), [])
+            return bool(bound) and all(_binds_class(node, scopes) for node in bound)
+    return last_name(value) in _MODULES
+
+
+def _binds_class(node: ir.Node, scopes: Sequence[ir.Node]) -> bool:
+    match node:
+        case ir.Assign(targets=(ir.Name(id=name),), value=value):
+            return name not in names_read(value) and _is_class(value, scopes)
+    return False
 
 
 def _unpacking(out: str, uses: int, rest: ir.Block, owner: ir.Node) -> ir.Assign | None:

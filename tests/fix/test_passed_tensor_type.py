@@ -58,3 +58,57 @@ def test_a_function_may_make_tensors_with_it(call: str, tmp_path: Path) -> None:
     given = "lambda *data: Tensor(*data).to(default_device())"
     expected = call[: call.rindex("Tensor")] + f"{given})"
     assert line_of(call, made, frozenset({"safe", "unsafe"}), tmp_path) == expected
+
+
+DEFAULT = """import numpy as np
+import torch
+
+CUDA = torch.cuda.is_available()
+FLOAT = torch.cuda.FloatTensor if CUDA else torch.FloatTensor
+
+
+def tensor(array, dtype=FLOAT):
+    {body}
+"""
+AGENT = """import torch
+from agents import *
+
+net = torch.nn.Linear(2, 2)
+if CUDA:
+    net.cuda()
+for x in range(8):
+    loss = net(tensor(np.ones((2, 2)))).mean()
+    {more}
+    loss.backward()
+"""
+
+
+def body_of(body: str, grades: frozenset[str], tmp_path: Path, more: str = "pass") -> str:
+    """Return what becomes of the last line of the function whose default is a type."""
+    files = {"agents.py": DEFAULT.format(body=body), "train.py": AGENT.format(more=more)}
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    options = engine.Options({"select": ["XLA003"]}, isolated=True, jobs=1, cache=False)
+    outcome = engine.fix([tmp_path], options, grades, write=False)
+    new = [file.new for file in outcome.files if file.filename.endswith("agents.py")]
+    return new[0].splitlines()[-1].strip() if new else body
+
+
+@pytest.mark.parametrize(
+    ("body", "more"),
+    [
+        ("return cast(torch.from_numpy(array), dtype)", "pass"),
+        ("return dtype(array)", "pass"),  # of a tensor, perhaps
+        ("dtype = dtype or None; return torch.from_numpy(array).type(dtype)", "pass"),
+        ("return torch.from_numpy(array).type(dtype)", "loss = loss.type(FLOAT)"),
+    ],
+)
+def test_a_default_type_may_mean_more(body: str, more: str, tmp_path: Path) -> None:
+    assert body_of(body, frozenset({"safe", "unsafe"}), tmp_path, more) == body
+
+
+@pytest.mark.parametrize("made", ["torch.from_numpy(array).type(dtype)", "dtype(2, 3)"])
+def test_a_default_type_is_the_host_s_and_its_tensors_move(made: str, tmp_path: Path) -> None:
+    assert body_of(f"return {made}", frozenset({"safe"}), tmp_path) == f"return {made}"
+    moved = f"return {made}.to(default_device())"
+    assert body_of(f"return {made}", frozenset({"safe", "unsafe"}), tmp_path) == moved

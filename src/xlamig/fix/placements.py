@@ -24,11 +24,13 @@ Device = Callable[[Span, str], Expression]
 @dataclass(slots=True)
 class Placements:
     """The edits that `rewrite` collects. `trusting`: also where it is not proven that nothing else is meant,
-    which `FixDeclined` says otherwise."""
+    which `FixDeclined` says otherwise; `defaults`: also where a type is a default, for which callers may give
+    another one."""
 
     context: FixContext
     device: Device
     trusting: bool = False
+    defaults: bool = False
     edits: dict[Edit, None] = field(default_factory=dict)
     creates: tuple[Create, ...] = ()
     count: int = 0
@@ -178,11 +180,29 @@ class Placements:
                     self._creation(call)
                 case [*_, ir.Call() as call, ir.Arg(), _] if _converts(call):
                     self._conversion(call, name)
+                case [ir.FunctionDef() as function, ir.Param() as param, _] if param.default is use:
+                    self._default(function, param)
                 case [*_, ir.Call() as call, ir.Arg(star=""), _] if self.trusting and self._may_call(call):
                     device = self._use((use.start, use.end), "")
                     self._edit((use.start, use.end), f"lambda *data: {alias}(*data).to({device})")
                 case _:
                     raise FixDeclined(f"`{alias}` is passed on")
+
+    def _default(self, function: ir.FunctionDef, param: ir.Param) -> None:
+        """Uses of a parameter whose default is a tensor type: callers may give another one, of the host."""
+        module, name = self.context.module, param.name
+        others = "types" in self.context.elsewhere or len(bindings(function, name)) != 1
+        if not (self.trusting or self.defaults) or others:
+            raise FixDeclined(f"`{name}` may be another type")
+        for use in reads(function, name):
+            match path_to(module, use.start, use.end)[-3:]:
+                case [*_, ir.Call(func=func) as call, _] if func is use and _is_no_tensor(call):
+                    pass
+                case [*_, ir.Call() as call, ir.Arg(), _] if _converts(call):
+                    pass
+                case _:
+                    raise FixDeclined(f"`{name}` is passed on")
+            self._edit((call.end, call.end), f".to({self._use((call.start, call.end), '')})")
 
     def _may_call(self, call: ir.Call) -> bool:
         """Return whether a function that is given a tensor type may only call it: nothing in the program

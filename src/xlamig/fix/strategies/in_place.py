@@ -24,7 +24,7 @@ def placed_in_place(
     if not trusting and not all(map(_is_known, _guarded_calls(node, asked))):
         return None
     device = partial(written_device, context, fact)
-    placements = Placements(context, device)
+    placements = Placements(context, device, defaults=trusting and fact.form != "mirrored")
     for root in _guarded_code(node, asked):
         placements.rewrite(root, lambda _: None)
     if not placements.count:

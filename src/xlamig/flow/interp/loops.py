@@ -23,6 +23,7 @@ from xlamig.flow.interp.last_slices import note_last_slice, record_last_slice
 from xlamig.flow.interp.loop_kinds import LoopKinds, runs_graph, trains
 from xlamig.flow.interp.loop_values import LoopValues
 from xlamig.flow.interp.moves import Moves
+from xlamig.flow.interp.named_attributes import names_of
 from xlamig.flow.interp.offloading import replaced_values
 from xlamig.flow.interp.reads import Reads
 from xlamig.flow.interp.setting import Setting
@@ -48,6 +49,12 @@ class Loops:
     def run_for(self, node: ir.For) -> None:
         """Run a `for` loop."""
         iterable = self.m.semantics.evaluate(node.iter)
+        if names := names_of(node, iterable):
+            for name in names:
+                self.m.semantics.assign(node.target, name, None)
+                self.m.semantics.block(node.body)
+            self.m.semantics.block(node.orelse)
+            return
 
         def bind(loop: Loop) -> None:
             self.m.semantics.assign(node.target, self._element(node, iterable, loop), None)

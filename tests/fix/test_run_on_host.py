@@ -76,6 +76,69 @@ def test_leaves_functions_that_need_the_device(first: str) -> None:
     assert not marked(DETECTION.format(first=first) + TRAIN + later)
 
 
+FLAG = """
+class Criterion(nn.Module):
+    def __init__(self, size, {flag}):
+        super().__init__()
+        self.area = 2 * (size[0] * size[1]) / (64**2)
+        self.{flag} = {flag}
+
+    def forward(self, scores, boxes):
+        weights = torch.ones(4)
+        {first}
+        return (scores[boxes > 0] * self.area).mean() + weights.sum()
+
+criterion = Criterion((32, 32), True)
+"""
+
+
+@pytest.mark.parametrize(
+    ("flag", "first"),
+    [
+        ("cuda", "if self.cuda:\n            weights = weights.type_as(scores)"),
+        ("use_gpu", "weights = 2 * weights if not self.use_gpu and len(scores) else weights"),
+    ],
+)
+def test_a_flag_may_be_tested_on_the_host(flag: str, first: str) -> None:
+    assert marked(FLAG.format(flag=flag, first=first) + TRAIN) == ["@run_on_host"]
+
+
+@pytest.mark.parametrize(
+    ("flag", "first"),
+    [
+        ("cuda", "if self.cuda:\n            weights = weights.cuda()"),
+        ("cuda", "weights = self.cuda(weights)"),
+        ("device", "weights = weights.to(self.device)"),
+        ("gpu", "if self.gpu:\n            weights = weights.to(self.gpu)"),
+    ],
+)
+def test_what_a_flag_places_needs_the_device(flag: str, first: str) -> None:
+    assert not marked(FLAG.format(flag=flag, first=first) + TRAIN)
+
+
+BOXES = """
+class Criterion(nn.Module):
+    def __init__(self, anchors):
+        super().__init__()
+        self.anchors = anchors
+
+    def forward(self, scores, boxes):
+        sizes = {sizes}
+        return (scores[boxes > 0] * len(self.anchors)).mean() + sum(sizes)
+
+criterion = Criterion(anchors)
+"""
+
+
+def test_a_list_that_is_unpacked_holds_numbers() -> None:
+    assert marked(BOXES.format(sizes="[w * h for w, h in self.anchors]") + TRAIN) == ["@run_on_host"]
+
+
+@pytest.mark.parametrize("sizes", ["self.anchors[0]", "[w * h for w, h in self.anchors] + [self.anchors]"])
+def test_anchors_may_be_on_the_device(sizes: str) -> None:
+    assert not marked(BOXES.format(sizes=sizes) + TRAIN)
+
+
 POOL = """
 import random
 

@@ -38,6 +38,7 @@ class HostCode:
         self.attributes = [
             node for node in ir.walk(module) if isinstance(node, ir.Attribute) and id(node) not in written
         ]
+        self.lists = _unpacked(module, self.attributes)
         self._known: dict[int, str] = {}
 
     def reason_against(self, function: ir.FunctionDef, owner: ir.ClassDef | None) -> str:
@@ -83,10 +84,12 @@ class _Reading:
                 return f"`{name}` may have parameters on the device"
             case ir.Call(func=func) if last_name(func) in _TRAINS:
                 return f"it calls `{last_name(func)}`"
+            case ir.Attribute(value=ir.Name(id=name), attr=attr) if name == self.receiver and (
+                attr != "cuda" or self._is_tested(attr)
+            ):
+                return self._of_receiver(attr)
             case ir.Attribute(attr="cuda"):
                 return "it asks for CUDA"
-            case ir.Attribute(value=ir.Name(id=name), attr=attr) if name == self.receiver:
-                return self._of_receiver(attr)
             case ir.Attribute(value=ir.Name(id=name), attr=attr) if name in self.params:
                 if attr.endswith("_") and not attr.endswith("__") and not self._is_rebound(name):
                     return f"it changes `{name}`"
@@ -132,7 +135,7 @@ class _Reading:
         against = f"`{self.receiver}.{attr}` may be on the device"
         if attr == "training":
             return ""
-        if self.owner is None or _is_device(attr):
+        if self.owner is None or (_is_device(attr) and not self._is_tested(attr)):
             return against
         for node in self.owner.body:
             if isinstance(node, ir.FunctionDef) and node.name == attr:
@@ -144,15 +147,49 @@ class _Reading:
             if method is self.function or _is_state(value):
                 if self._is_used_elsewhere(attr):
                     return against
-            elif not _is_setting(value, method):
+            elif not _is_setting(value, method) and attr not in self.code.lists:
                 return against
         return ""
+
+    def _is_tested(self, attr: str) -> bool:
+        """Return whether the function only tests an attribute, as `if self.cuda:`: what stands under the test
+        counts by itself."""
+        nodes = list(ir.walk(self.function))
+        tests = (node.test for node in nodes if isinstance(node, ir.If | ir.IfExp))
+        tested = {id(part) for test in tests for part in _operands(test)}
+        return all(id(node) in tested for node in nodes if dotted_name(node) == f"{self.receiver}.{attr}")
 
     def _is_used_elsewhere(self, attr: str) -> bool:
         """Return whether other code than this function reads an attribute."""
         return any(
             node.attr == attr and not ir.encloses(self.function, node) for node in self.code.attributes
         )
+
+
+def _unpacked(module: ir.Module, attributes: list[ir.Attribute]) -> frozenset[str]:
+    """Return the attributes whose elements are unpacked, `for w, h in self.anchors`, and that are otherwise
+    counted alone: lists of numbers."""
+    loops, counted = set[int](), set[int]()
+    for node in ir.walk(module):
+        match node:
+            case ir.For(target=ir.Sequence()) | ir.Generator(target=ir.Sequence()):
+                loops.add(id(node.iter))
+            case ir.Call(func=ir.Name(id="len"), args=(ir.Arg(value=value),)):
+                counted.add(id(value))
+    others = {node.attr for node in attributes if id(node) not in loops | counted}
+    return frozenset(node.attr for node in attributes if id(node) in loops) - others
+
+
+def _operands(test: ir.Expr) -> Iterator[ir.Expr]:
+    """Yield what `not`, `and` and `or` join in a test."""
+    match test:
+        case ir.Bool(values=values):
+            for value in values:
+                yield from _operands(value)
+        case ir.Unary(op="not", operand=operand):
+            yield from _operands(operand)
+        case _:
+            yield test
 
 
 def _targets_of(node: ir.Node) -> tuple[ir.Expr, ...]:
@@ -187,6 +224,8 @@ def _is_setting(value: ir.Expr, method: ir.FunctionDef | None) -> bool:
             return all(arg.keyword and arg.keyword not in _WEIGHTS for arg in args)
         case ir.Binary(left=left, right=right):
             return _is_setting(left, method) and _is_setting(right, method)
+        case ir.Subscript(value=ir.Name() as sizes, index=(index,)) if _is_constant(index):
+            return _is_setting(sizes, method)
     return _is_constant(value)
 
 

@@ -21,9 +21,9 @@ from xlamig.flow.model.outcomes import State
 from xlamig.flow.model.switches import NAMING, Switches
 from xlamig.knowledge import values as table
 
-PAGES = (".json", ".md", ".rst", ".gin", ".ini", ".cfg", ".conf", ".txt")
+PAGES = (".json", ".md", ".rst", ".gin", ".ini", ".cfg", ".conf", ".toml", ".txt")
 """The endings of the names of settings and pages."""
-_FOLDERS = re.compile(r"conf|cfg|param|option|setting|recipe|hp", re.IGNORECASE)
+_FOLDERS = re.compile(r"conf|cfg|param|option|setting|recipe|hp|experiment|^exps?$|^args$", re.IGNORECASE)
 _MOST_FILES, _MOST_BYTES = 200, 100_000
 _WORDS = {
     **dict.fromkeys(("false", "0", "0.0", "no", "off"), OFF),

@@ -13,6 +13,7 @@ from xlamig.flow.model.class_constants import member_text
 from xlamig.flow.model.conditions import count_of
 from xlamig.flow.model.cuda_questions import asks_availability
 from xlamig.flow.model.decorators import is_plain
+from xlamig.flow.model.defined_options import codes_defined
 from xlamig.flow.model.destinations import destination
 from xlamig.flow.model.given_calls import MOST_STARRED, PASSED_ON, STARRED, Calls, Parameter, join_calls
 from xlamig.flow.model.inner import is_inside
@@ -25,8 +26,6 @@ from xlamig.flow.model.option_codes import (
     FALLBACK,
     GLOBAL,
     INSTANCE,
-    NONE,
-    OFF,
     ON,
     UNKNOWN,
     Codes,
@@ -41,9 +40,9 @@ from xlamig.flow.model.option_codes import (
     starred_key,
 )
 from xlamig.flow.model.scopes import Scope, ScopeTable, path_of
+from xlamig.flow.model.settings_reads import entries_asked
 
 _SETS = re.compile(r"^(?:enable|set|use|activate|turn_on|supports)_(\w+)$|^(\w+)_(?:enable|enabled|on)$")
-_FLAGS = {"store_true": OFF, "store_false": ON}
 _DEFINES = frozenset({"add_argument", "option", "Option", "add_option"})
 _NONE: Codes = frozenset()
 _CALLS_ONCE = frozenset({"partial", "checkpoint", "isinstance", "issubclass"})
@@ -57,7 +56,8 @@ class Given(NamedTuple):
     `inner`; and the functions that are `kept` as values or decorated, which may be called unseen, with the
     keys of the entries that they may be called with. `assigned` are the values that functions give to what
     they assign, by their scope: they count only if the function runs. `parsed` are the options that its own
-    parser defines."""
+    parser defines; `settings` are the entries that its tests ask settings for, `foreign` those that they
+    ask other objects for."""
 
     values: Mapping[str, Codes]
     calls: Mapping[str, Calls]
@@ -70,6 +70,8 @@ class Given(NamedTuple):
     kept: Codes
     assigned: Mapping[str, Mapping[str, Codes]]
     parsed: Codes
+    settings: Codes
+    foreign: Codes
 
     def in_reach(self, idle: Collection[str] = ()) -> Given:
         """Return the same with all values that count; `idle` are the scopes of what nothing runs."""
@@ -114,6 +116,8 @@ class _Collector:
         self.kept: set[str] = set()
         self.assigned: dict[str, dict[str, Codes]] = {}
         self.parsed: set[str] = set()
+        self.settings: set[str] = set()
+        self.foreign: set[str] = set()
 
     def collect(self, statement: ir.Stmt) -> Given:
         waiting: list[tuple[ir.Node, Scope]] = [(statement, self.scopes.module)]
@@ -138,6 +142,8 @@ class _Collector:
             frozenset(self.kept),
             self.assigned,
             frozenset(self.parsed),
+            frozenset(self.settings),
+            frozenset(self.foreign),
         )
 
     def _node(self, node: ir.Node, scope: Scope) -> None:
@@ -164,12 +170,17 @@ class _Collector:
                 self._define(name, scope)
                 self.bases[name] = tuple(named_in(arg.value, scope) for arg in args)
             case ir.If(test=test) | ir.While(test=test) | ir.IfExp(test=test):
-                self.tested.update(keys_asked(test, scope))
+                self._ask(test, scope)
             case ir.Bool(values=values):
                 for value in values:
-                    self.tested.update(keys_asked(value, scope))
+                    self._ask(value, scope)
             case ir.For() if (count := count_of(node)) is not None:
-                self.tested.update(keys_asked(count, scope))
+                self._ask(count, scope)
+
+    def _ask(self, test: ir.Expr, scope: Scope) -> None:
+        self.tested.update(keys_asked(test, scope))
+        for key, of_settings in entries_asked(test, scope):
+            (self.settings if of_settings else self.foreign).add(key)
 
     # ------------------------------------------------------------------ where values are given
 
@@ -262,22 +273,9 @@ class _Collector:
         self.calls[name] = join_calls(self.calls[name], now) if name in self.calls else now
 
     def _defined(self, node: ir.Call, name: str, scope: Scope) -> None:
-        """`parser.add_argument("--x", action="store_true")`, `DEFINE_boolean("x", False, ...)`"""
-        option = destination(node)
-        if not option:
-            return
-        self.parsed.add(option)
-        given = {arg.keyword: arg.value for arg in node.args if arg.keyword}
-        if name.startswith("DEFINE_"):
-            default = node.args[1].value if len(node.args) > 1 else given.get("default")
-            self._add(ENTRY + option, codes_of(default, scope) if default is not None else ANY)
-            return
-        action, default = given.get("action"), given.get("default")
-        codes = ANY if default is None or "choices" in given else codes_of(default, scope)
-        codes = ANY if NONE in codes else codes
-        if isinstance(action, ir.Const) and default is None:
-            codes = frozenset({_FLAGS.get(str(action.value), UNKNOWN)})
-        self._add(ENTRY + option, codes)
+        if option := destination(node):
+            self.parsed.add(option)
+            self._add(ENTRY + option, codes_defined(node, name, scope))
 
 
 def _is_own(name: str, scope: Scope) -> bool:

@@ -42,4 +42,6 @@ def given_by(module: ir.Module, scopes: ScopeTable, pieces: Pieces) -> Given:
         frozenset().union(*(part.kept for part in parts)),
         assigned,
         frozenset().union(*(part.parsed for part in parts)),
+        frozenset().union(*(part.settings for part in parts)),
+        frozenset().union(*(part.foreign for part in parts)),
     )

@@ -67,8 +67,7 @@ def keys_in(codes: Iterable[str]) -> Codes:
 
 
 def option_of(node: ir.Expr) -> str:
-    """Return the option that an expression reads: the last name of `x`, `cfg.x`, `cfg["x"]`, `cfg.get("x")`
-    and `getattr(cfg, "x", False)`; "" for others."""
+    """Return the option that an expression reads: the last name of `cfg.x` and `cfg["x"]`; "" for others."""
     match node:
         case ir.Name(id=name) | ir.Attribute(attr=name):
             return name
@@ -77,7 +76,8 @@ def option_of(node: ir.Expr) -> str:
         case ir.Call(func=ir.Name(id="getattr"), args=(_, ir.Arg(value=ir.Const(value=str(name))), *_)):
             return name
         case ir.Call(
-            func=ir.Attribute(attr="get" | "pop"), args=(ir.Arg(value=ir.Const(value=str(name))), *_)
+            func=ir.Attribute(attr="get" | "pop" | "getboolean" | "getint" | "getfloat"),
+            args=(ir.Arg(value=ir.Const(value=str(name))), *_),
         ):
             return name
         case ir.Call(func=ir.Name(id=called), args=(ir.Arg(value=value),)) if called in _SAME:
@@ -98,7 +98,7 @@ def owner_of(key: str) -> str:
 
 def entry_key(node: ir.Expr) -> str:
     """Return the key of the entry or attribute that an expression reads, see `option_of`."""
-    option, holder = option_of(node), _holder_of(node)
+    option, holder = option_of(node), holder_of(node)
     if holder is None or isinstance(holder, ir.Name) or path_of(holder) == f"self.{option_of(holder)}":
         return ENTRY + option
     return ENTRY + section_key(option_of(holder), option)
@@ -109,7 +109,7 @@ def section_key(section: str, option: str) -> str:
     return f"{section}{SECTION}{option}" if section else option
 
 
-def _holder_of(node: ir.Expr) -> ir.Expr | None:
+def holder_of(node: ir.Expr) -> ir.Expr | None:
     """Return the object that an expression reads an option of."""
     match node:
         case (
@@ -120,7 +120,7 @@ def _holder_of(node: ir.Expr) -> ir.Expr | None:
         ):
             return holder
         case ir.Call(args=(ir.Arg(value=value),)):
-            return _holder_of(value)
+            return holder_of(value)
     return None
 
 

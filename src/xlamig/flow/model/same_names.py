@@ -91,6 +91,8 @@ def _renamed(given: Given, module: str, homes: Mapping[str, list[str]], own: Con
         given.kept,
         given.assigned,
         given.parsed,
+        given.settings,
+        given.foreign,
     )
 
 

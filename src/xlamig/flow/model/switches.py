@@ -49,6 +49,9 @@ class Switches:
         every = told_apart(modules, alone)
         self.tested = frozenset[str]().union(*(given.tested for given in every))
         self._set = frozenset(key for given in every for key in given.values)
+        foreign = {name_of(key) for given in every for key in given.foreign}
+        of_settings = frozenset[str]().union(*(given.settings for given in every))
+        self._of_settings = {key for key in of_settings if name_of(key) not in foreign}
         self._never_trains = never_trains
         self._left = left
         self._states: dict[str, State] = {}
@@ -157,10 +160,11 @@ class Switches:
 
     def undecided(self) -> Codes:
         """Return the names of the options that tests ask for and no module gives an unknown value, with their
-        sources."""
+        sources, and of the entries that only settings have."""
         asked = [key for key in self.tested if not _is_mode(name_of(key)) or _is_work(name_of(key))]
         found = frozenset(name_of(key) for one in self._tables for key in one.undecided(asked))
-        return found.union(filter(self._is_of_training, map(name_of, asked)))
+        of_files = (key for key in self._of_settings.intersection(asked) if not self._tables[0].has(key))
+        return found.union(filter(self._is_of_training, map(name_of, asked)), map(name_of, of_files))
 
     def states(self) -> Mapping[str, State]:
         """Return the known states of the options that tests ask for, and of others of their names that are

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from xlamig.flow.model.device_keys import DEVICE_KEYS, READS_DEVICE_KEYS
 from xlamig.flow.model.pickled import ALLOWS_OBJECTS, TRUSTS
-from xlamig.flow.model.registries import BY_NAME
+from xlamig.flow.model.registries import BELOW, BY_NAME
 from xlamig.knowledge import values as table
 from xlamig.source.beside import is_exporter
 from xlamig.source.phrases import Phrases
@@ -69,6 +69,7 @@ _PICKED = re.compile(
     r"""\b(?:getattr\(\s*(?:[^(),]|\([^()]*\))+,|eval\(|globals\(\)\[|vars\([\w.]*\)\[|__dict__\[)"""
     r"""\s*(?:\w+\.)*(?:\w+\[["'])*(\w+)["'\]]*\s*[,)\]]"""
 )
+_SUBCLASS = re.compile(r"\bissubclass\(\s*\w+\s*,\s*(?:\w+\.)*([A-Z]\w*)\s*\)")
 _SEPARATOR = re.compile(r"[./]")
 
 Pair = tuple[str, str]
@@ -79,7 +80,8 @@ class Clues(NamedTuple):
     """A module that `exports` is a script that only exports a model, one that `computes_imports` may import
     by names which it computes, all of them inside of the packages `within` where that is known, "" for its
     own; `quoted` are the pairs in its strings, `configured` the parts of the configuration that it makes
-    objects of, and, after BY_NAME, the keys of names that it looks up. `habits`: it masks or packs sequences,
+    objects of, after BY_NAME the keys of names that it looks up, and after BELOW the names of classes of
+    which it looks for subclasses. `habits`: it masks or packs sequences,
     computes the longest of several lengths, converts tensors to a type with a name ("types"), saves states by
     `torch.save`, lets `torch.load` read objects, loads files to the CPU or to another place
     ("loads-elsewhere"), "launches" processes, or starts jobs by Slurm; for what it saves see Pickled."""
@@ -135,7 +137,8 @@ def _configured_in(text: str) -> tuple[str, ...]:
     made = set(_made().findall(text)) if any(name in text for name in makers) else set[str]()
     picks = any(word in text for word in _PICKS)
     picked = {BY_NAME + key for key in _PICKED.findall(text)} if picks else set[str]()
-    return tuple(sorted(made | picked))
+    below = {BELOW + name for name in _SUBCLASS.findall(text)} if "issubclass(" in text else set[str]()
+    return tuple(sorted(made | picked | below))
 
 
 @cache

@@ -12,9 +12,10 @@ from pathlib import PurePosixPath
 
 from xlamig.engine.cache import digest
 from xlamig.engine.source import Source
+from xlamig.engine.subclasses import subclasses_named
 from xlamig.flow.interp.domain import MAX_ALTERNATIVES
 from xlamig.flow.model.exports import Export, Interface
-from xlamig.flow.model.registries import BY_NAME, CONFIGURED, Entry
+from xlamig.flow.model.registries import BELOW, BY_NAME, CONFIGURED, Entry
 from xlamig.knowledge import values as table
 
 _BARE = re.compile(r"""^[ ]*(?:- )?([A-Za-z_]\w*):[ ]*["']?([A-Z]\w*)["']?[ ]*(?:\#.*)?$""", re.MULTILINE)
@@ -41,6 +42,8 @@ def note_configured(sources: Collection[Source]) -> None:
             found = tuple(_classes_of_options(source, keys, classes))
         for part, dotted in found:
             named.setdefault(part, {})[dotted] = None
+    for part, dotted in _subclasses(sources, keys):
+        named.setdefault(part, {})[dotted] = None
     for source in makers:
         loaded = source.loaded
         if loaded is None or loaded.interface is None:
@@ -57,7 +60,8 @@ def is_configured_elsewhere(sources: Collection[Source], texts: Iterable[str]) -
     """Return whether a program makes objects of a configuration that is not at hand: no source, and none of
     the `texts` beside them, names a class for one."""
     loaded = (source.loaded for source in sources)
-    if not any(not key.startswith(BY_NAME) for one in loaded if one for key in one.clues.configured):
+    keys = (key for one in loaded if one for key in one.clues.configured)
+    if all(key.startswith((BY_NAME, BELOW)) for key in keys):
         return False
     named, quoted = _named(), _named_in_code()
     if any(quoted.search(source.source.text) for source in sources if source.source.kind is None):
@@ -126,18 +130,28 @@ def _classes_of_options(
     source: Source, keys: Collection[str], classes: Mapping[str, str]
 ) -> Iterator[tuple[str, str]]:
     """Yield the classes that the definitions of a script's options name, and command lines in scripts."""
-    given: Iterator[tuple[str, str]] = iter(())
-    if classes and source.source.kind is None:
-        made = _DEFINED.findall(source.source.text)
-        given = (
-            (option, name) for one in made for option in _OPTION.findall(one) for name in _QUOTED.findall(one)
-        )
-    elif classes and source.source.kind in ("shell", "makefile"):
-        given = iter(_GIVEN.findall(source.source.text))
-    for option, name in given:
+    for option, name in _given(source) if classes else ():
         key = BY_NAME + option.replace("-", "_")
         if key in keys and name in classes:
             yield key, classes[name]
+
+
+def _subclasses(sources: Collection[Source], keys: Collection[str]) -> Iterator[tuple[str, str]]:
+    if any(key.startswith(BELOW) for key in keys):
+        words = {word for source in sources for _, word in _given(source)}
+        yield from subclasses_named(sources, keys, words)
+
+
+def _given(source: Source) -> Iterator[tuple[str, str]]:
+    """Yield the words in the definitions of a script's options, and on command lines in scripts, each with
+    its option."""
+    text = source.source.text
+    if source.source.kind is None:
+        for one in _DEFINED.findall(text):
+            words = _QUOTED.findall(one)
+            yield from ((option, word) for option in _OPTION.findall(one) for word in words)
+    elif source.source.kind in ("shell", "makefile"):
+        yield from _GIVEN.findall(text)
 
 
 @cache

@@ -63,10 +63,13 @@ def either(state: State, ways: Sequence[_T], run: Callable[[_T], AbstractValue])
     """Return the join of what each way gives, where one of them is taken."""
     results: list[AbstractValue] = []
     effects: list[Effects] = []
-    for way in ways:
+    run_of = state.left, len(state.ways)
+    for number, way in enumerate(ways):
+        state.ways[run_of] = number
         with state.branch() as effect:
             results.append(run(way))
         effects.append(effect)
+    del state.ways[run_of]
     if not all(effect.happens(Effect.STEP_LOOP) for effect in effects):
         # Which class it is says little about the loop around: it stays a loop of steps, not of epochs.
         effects = [effect.without((Effect.STEP_LOOP,)) for effect in effects]

@@ -7,7 +7,7 @@ from xlamig.flow.interp.alternatives import several
 from xlamig.flow.interp.domain import LIKELY, TOP, AbstractValue, join_all
 from xlamig.flow.interp.frames import ClassInfo, class_of
 from xlamig.flow.interp.state import State
-from xlamig.flow.model.registries import BY_NAME
+from xlamig.flow.model.registries import BELOW, BY_NAME
 from xlamig.flow.model.scopes import path_of
 from xlamig.knowledge import values as table
 
@@ -31,6 +31,14 @@ def taken_by_name(state: State, name: ir.Expr | None) -> AbstractValue:
     part = _part_named(name) if name is not None else ""
     classes = state.program.configured(state.names.module, BY_NAME + part) if part else None
     return classes or TOP
+
+
+def take_subclass(state: State, asked: ir.Expr, base: ir.Expr) -> None:
+    """Give a name that `issubclass` finds to be a class below another the classes of the project that are."""
+    if isinstance(asked, ir.Name) and state.semantics.evaluate(asked).kind in ("unknown", "foreign"):
+        part = path_of(base).rpartition(".")[2]
+        if classes := state.program.configured(state.names.module, BELOW + part):
+            state.put(asked.id, classes)
 
 
 def called(state: State, func: ir.Expr) -> AbstractValue:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
 from xlamig import ir
+from xlamig.flow.interp.configured import take_subclass
 from xlamig.flow.interp.correlated import recall
 from xlamig.flow.interp.domain import (
     BOOL,
@@ -231,17 +232,17 @@ class Decisions:
                 known = self._known(asked.value)
                 if known is not None and known.kind == "tensor" and known.sure < CERTAIN:
                     self.m.put(asked.value.id, TOP)
+            case ir.Call(func=ir.Name(id="issubclass"), args=(asked, base)) if holds:
+                take_subclass(self.m, asked.value, base.value)
             case ir.Call() | ir.Compare() | ir.Name():
                 subject = asked_for_tensor(self.m, test)
-                name = path_of(subject) if subject is not None else ""
-                if subject is None or not name:
+                if subject is None or not (name := path_of(subject)):
                     return
                 thing = self.m.semantics.evaluate(subject)
                 if holds and thing.kind == "unknown":
                     sure = thing.sure if thing.place else LIKELY
-                    self.m.put(
-                        name, AbstractValue("tensor", thing.place or "either", sure=sure, why=thing.why)
-                    )
+                    found = AbstractValue("tensor", thing.place or "either", sure=sure, why=thing.why)
+                    self.m.put(name, found)
                 elif holds and thing.kind == "tensor" and (thing.loose or thing.sure < LIKELY):
                     self.m.put(name, thing.replace(sure=max(thing.sure, LIKELY), loose=False))
                 elif not holds and thing.kind == "tensor" and not thing.loose:

@@ -16,6 +16,7 @@ from xlamig.flow.interp.moved_to_save import record_move_to_save
 from xlamig.flow.interp.moved_with import Holder, is_made_later, move_arguments, reason_of
 from xlamig.flow.interp.state import State
 from xlamig.flow.interp.swapping import KEPT
+from xlamig.flow.interp.ways import Ways
 from xlamig.flow.model.effects import Effect
 from xlamig.flow.model.guards import Guards
 from xlamig.flow.model.known import short
@@ -34,6 +35,7 @@ class Moves:
         self._parts = ModuleParts()
         self._called: set[tuple[Ref, tuple[str, int]]] = set()  # with the function that calls
         self._held: dict[Ref, list[Holder]] = {}
+        self._ways = Ways(state)
         self._left: dict[Ref, list[tuple[str, ir.Node, list[Holder]]]] = {}  # behind by moves
         self._ties: dict[Ref, list[Event]] = {}
         self._optional: set[tuple[str, int]] = set()  # ties under an option that the project leaves off
@@ -73,6 +75,7 @@ class Moves:
         if module.place in ("host", "either"):
             for ref in (ref for one in self._parts.held_by(module) for ref in modules_of(one.ref)):
                 held = self._held.setdefault(ref, [])
+                self._ways.note((ref, self.m.filename, node.start))
                 if all(other is not node for _, other, _, _ in held):
                     held.append((via, node, name, self.m.filename))
         elif via == "optimizer":
@@ -84,6 +87,7 @@ class Moves:
         self._held, self._ties, self._moves, self._kept = other._held, other._ties, other._moves, other._kept
         self.wrapped, self._optional, self._lost = other.wrapped, other._optional, other._lost
         self.scattered, self._left, self._parts = other.scattered, other._left, other._parts
+        self._ways = other._ways
 
     def forget(self) -> None:
         """Forget all moves: what runs again makes its modules again."""
@@ -144,7 +148,8 @@ class Moves:
         theirs: those that no move before left behind, but in another branch."""
         for one in self._parts.all_of(module):
             for ref in modules_of(one.ref):
-                held = self._held.get(ref, [])
+                every = self._held.get(ref, [])
+                held = [one for one in every if not self._ways.excluded((ref, one[3], one[1].start))]
                 ties = [each for each in held if each[0] == "tie"]  # of every instance of the class
                 if one.trait is Mark.COPY:  # no optimizer holds a copy
                     yield from ties

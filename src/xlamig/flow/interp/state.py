@@ -78,6 +78,7 @@ class State:
         self.iteration_sources: list[str] = []  # what the loops and comprehensions run over
         self.result_moved = False  # the caller moves the result of the call
         self.kept_off = False  # in a branch that the options of the project keep off
+        self.ways: dict[tuple[int, int], int] = {}  # of alternatives, the one that runs
         self.taken_branches: dict[int, bool] = {}  # of the `if` statements that run, by their offset
         self.skipped = SkippedBranches()
         self.default_place: Residence = "host"

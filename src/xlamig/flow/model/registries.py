@@ -15,6 +15,9 @@ CONFIGURED = "<configured>"
 BY_NAME = "="
 """The mark before a key in CONFIGURED whose value in a configuration is the bare name of a class."""
 
+BELOW = "<"
+"""The mark before a key in CONFIGURED that is the name of a class, for those below it."""
+
 Locate = Callable[[str, str], tuple[str, str] | None]
 """The module that defines what a dotted name means in a module, and its name there."""
 

@@ -17,7 +17,7 @@ from xlamig.engine.clues import NO_CLUES, Clues, clues_of
 from xlamig.engine.packed import Packed
 from xlamig.flow import Interface, summary_of
 from xlamig.flow.model.given import Given
-from xlamig.flow.model.mentions import Mentions
+from xlamig.flow.model.mentioned import Mentions
 from xlamig.flow.model.option_codes import Codes
 from xlamig.flow.model.pieces import Pieces
 from xlamig.source.kinds import Kind

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from xlamig.findings import ABOUT_THE_RUN, Finding, Reason
+from xlamig.flow.model.chosen import CHOSEN
 from xlamig.flow.model.inner import is_inside
 
 _LOADS = "XLA907"
@@ -24,6 +25,12 @@ class Limit(NamedTuple):
 
 def kept_off(scope: str, test: str) -> Limit:
     """Return the limit of a scope that only code uses which never runs."""
+    if test.startswith(CHOSEN):
+        entry = test.removeprefix(CHOSEN)
+        why = (
+            f"only `{entry}` leads to `{scope}`, and no default, setting or command in the project chooses it"
+        )
+        return Limit(f"where `{entry}` is chosen", why)
     why = f"only code under `{test}` uses `{scope}`, and nothing in the project makes that true"
     return Limit(f"if `{test}`", why)
 

@@ -23,7 +23,9 @@ from xlamig.knowledge import values as table
 
 PAGES = (".json", ".md", ".rst", ".gin", ".ini", ".cfg", ".conf", ".toml", ".txt")
 """The endings of the names of settings and pages."""
-_FOLDERS = re.compile(r"conf|cfg|param|option|setting|recipe|hp|experiment|^exps?$|^args$", re.IGNORECASE)
+_FOLDERS = re.compile(
+    r"conf|cfg|param|option|setting|recipe|hp|experiment|^exps?$|^args$|^arch|^ya?ml|^json", re.IGNORECASE
+)
 _MOST_FILES, _MOST_BYTES = 200, 100_000
 _WORDS = {
     **dict.fromkeys(("false", "0", "0.0", "no", "off"), OFF),
@@ -220,8 +222,12 @@ def text_of(path: Path) -> str:
 
 
 def _settings_folders(folder: Path) -> Iterator[Path]:
+    """Yield the folders of settings that a folder holds, each with those inside of it."""
     entries = (e for e in _entries(folder) if e.is_dir(follow_symlinks=False))
-    return (Path(entry.path) for entry in entries if _FOLDERS.search(entry.name))
+    for entry in (e for e in entries if _FOLDERS.search(e.name)):
+        yield Path(entry.path)
+        inner = (e for e in _entries(Path(entry.path)) if e.is_dir(follow_symlinks=False))
+        yield from (Path(e.path) for e in inner)
 
 
 def _settings_files(folder: Path) -> Iterator[Path]:

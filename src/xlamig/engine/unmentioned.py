@@ -14,7 +14,7 @@ from xlamig.engine.source import Source
 from xlamig.engine.switches import is_tried_out, texts_beside
 from xlamig.flow import ProjectIndex
 from xlamig.flow.model.conditions import Conditions
-from xlamig.flow.model.mentions import Block, Mentions
+from xlamig.flow.model.mentioned import Block, Mentions
 from xlamig.flow.model.outcomes import State, outcome
 from xlamig.flow.model.references import Referring
 from xlamig.flow.model.same_names import StatesInModule
@@ -83,7 +83,8 @@ def _find_unreached(
     modules = {source.file.name: source.module for source in python}
     finds_modules = any(source.loaded.clues.computes_imports for source in python if source.loaded)
     referring = Referring(index, modules, roots.__contains__, finds_modules)
-    reach = Reach(mentions, roots.__contains__, referring, _is_off(switches, modules))
+    texts = list(texts)
+    reach = Reach(mentions, roots.__contains__, referring, _is_off(switches, modules), texts)
     waits = Reach(mentions if of_libraries else (), roots.__contains__, referring, _is_off({}, modules))
     if not any(reach.unmentioned(listed, of_libraries)) and not reach.unreached() and not waits.unreached():
         return NONE_UNREACHED

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from xlamig.flow.interp.module_text import ModuleText
     from xlamig.flow.interp.visits import Visit
     from xlamig.flow.model.given import Given
-    from xlamig.flow.model.mentions import Mentions
+    from xlamig.flow.model.mentioned import Mentions
     from xlamig.flow.model.outcomes import State
     from xlamig.flow.model.pieces import Pieces
 

@@ -13,7 +13,9 @@ from xlamig.flow.model.known import short
 from xlamig.flow.model.option_codes import CUDA, NO_CUDA, Codes, codes_of, is_constant
 from xlamig.flow.model.scopes import Scope, path_of
 
-Kind = Literal["truth", "compare", "contains", "drawn", "main", "cuda", "not", "and", "or", "unknown"]
+Kind = Literal[
+    "truth", "compare", "contains", "drawn", "main", "cuda", "chosen", "not", "and", "or", "unknown"
+]
 INFINITY = "inf"
 MAIN = "__main__"
 """The name of a module that is run itself, and the option, as it were, that one is."""
@@ -25,7 +27,8 @@ _DRAWS = re.compile(r"\brandom\b|\brand\b|uniform")
 class Condition(NamedTuple):
     """A test: of the truth of an option with these codes; of how it compares with a constant, or one of
     several; whether a string is in it; whether a number drawn from [0, 1) is below it; whether something is
-    on CUDA. `other` is whether the program does something else where it does not hold."""
+    on CUDA; whether the key `value` is chosen from the table `op`. `other` is whether the program does
+    something else where it does not hold."""
 
     kind: Kind
     codes: Codes = frozenset()

@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
+import re
+from typing import NamedTuple
+
 from xlamig import ir
-from xlamig.flow.model.scopes import ScopeTable, path_of
+from xlamig.flow.model.scopes import Scope, ScopeTable, path_of
 
 HERE = "."
 _FEWEST = 3  # characters of a part of a name, but for the "_" of private ones
+_DEEPEST = 2  # names for names
+_HOLE = re.compile(r"%s|\{\w*\}")
+
+
+class Pick(NamedTuple):
+    """A look-up of a name that ends with what a program computes: in a module, HERE for its own, in any
+    object where that is ""; with what stands before and after the computed part."""
+
+    where: str
+    before: str
+    after: str
 
 
 def looked_up(node: ir.Node) -> tuple[ir.Expr | None, ir.Expr] | None:
@@ -51,3 +65,45 @@ def parts_of(node: ir.Expr) -> list[str]:
         case _:
             found = []
     return [text for text in found if len(text) >= _FEWEST or text == "_"]
+
+
+def pick_of(subject: ir.Expr | None, name: ir.Expr, scope: Scope, scopes: ScopeTable) -> Pick | None:
+    """Return the look-up of a name of which one part is computed; None for others, and in objects for a name
+    that no constant part tells from others."""
+    where = module_of(subject, scopes)
+    ends = _ends(name, scope)
+    if ends is None or (not where and not any(len(end) >= _FEWEST for end in ends)):
+        return None
+    return Pick(where, *ends)
+
+
+def _ends(name: ir.Expr, scope: Scope, depth: int = 0) -> tuple[str, str] | None:
+    """Return the constant ends of a name around its one computed part."""
+    match name:
+        case ir.FString(parts=parts):
+            holes = [i for i, part in enumerate(parts) if not isinstance(part, str)]
+            return (
+                ("".join(map(str, parts[: holes[0]])), "".join(map(str, parts[holes[0] + 1 :])))
+                if (len(holes) == 1)
+                else None
+            )
+        case ir.Binary(op="+", left=ir.Const(value=str(before)), right=right):
+            inner = _ends(right, scope, depth)
+            return (before + inner[0], inner[1]) if inner is not None else None
+        case ir.Binary(op="+", left=left, right=ir.Const(value=str(after))):
+            inner = _ends(left, scope, depth)
+            return (inner[0], inner[1] + after) if inner is not None else None
+        case (
+            ir.Binary(op="%", left=ir.Const(value=str(text)))
+            | ir.Call(func=ir.Attribute(value=ir.Const(value=str(text)), attr="format"))
+        ):
+            pieces = _HOLE.split(text)
+            return (pieces[0], pieces[1]) if len(pieces) == 2 else None
+        case ir.Binary() | ir.Const() | ir.IfExp() | ir.Bool():
+            return None
+        case ir.Name(id=bound):
+            values = [b.value for b in scope.lookup(bound) if b.kind == "value"]
+            if len(values) == 1 and values[0] is not None and depth < _DEEPEST:
+                return _ends(values[0], scope, depth + 1)
+            return None if len(values) > 1 else ("", "")
+    return "", ""

@@ -7,15 +7,27 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from xlamig import ir
+from xlamig.flow.model.choices import (
+    Table,
+    Uses,
+    around_table,
+    chosen,
+    entries_of,
+    holds,
+    note_uses,
+    options_listed,
+    registrations,
+    without_keys,
+)
 from xlamig.flow.model.conditional_parts import Parts, branches_of, iterations_of, returning
 from xlamig.flow.model.conditions import Conditions
-from xlamig.flow.model.decorators import is_plain
-from xlamig.flow.model.lookups import looked_up, module_of, parts_of
+from xlamig.flow.model.decorators import is_named_to_run, registers_own_name
+from xlamig.flow.model.lookups import Pick, looked_up, module_of, parts_of, pick_of
+from xlamig.flow.model.mentioned import Block, Defined, Mentions
 from xlamig.flow.model.pieces import Pieces
 from xlamig.flow.model.references import ATTRIBUTE, IMPORTED, OWN, TEXT, references_of
 from xlamig.flow.model.scopes import Scope, ScopeTable, path_of
 from xlamig.flow.model.unmade import cannot_be_made
-from xlamig.knowledge import values as table
 
 _WORD = re.compile(r"[A-Za-z_]\w+")
 _COMMENT = re.compile(r"#[^\n]*\(")
@@ -27,43 +39,6 @@ _NAMING = frozenset({ir.Name, ir.Attribute, ir.Const, ir.FString})
 _CODE = re.compile(r"\w[(\[]|^\S*$")
 """Matches a text that may name something: code, or one word. Others are for people."""
 _LOOKING_UP = frozenset({ir.Call, ir.Subscript})
-
-
-class Defined(NamedTuple):
-    """A function, method or class; `scope` is its qualified name, `owner` the class of a method. One that is
-    `registered` is looked up by its name."""
-
-    scope: str
-    name: str
-    owner: str
-    registered: bool = False
-
-
-class Block(NamedTuple):
-    """The references that a scope makes where conditions hold, or do not; an import is none."""
-
-    scope: str
-    conditions: Conditions
-    names: frozenset[str]
-
-
-class Mentions(NamedTuple):
-    """The names that a module defines, those that blocks mention, those in texts that something is compared
-    with, and those that it imports or exports, which alone does not mention a name. `bases` are the last
-    names of each class's bases. The module looks up names that begin or end with one of `parts`, and any
-    names of the modules `searched`, HERE for its own; a name that it looks up in other objects stands in some
-    text. `commented` are the words of calls in comments, which wait to be used; `unmade` are the classes
-    whose constructor always raises: objects can only be of classes derived from them."""
-
-    defined: tuple[Defined, ...] = ()
-    compared: frozenset[str] = frozenset()
-    imported: frozenset[str] = frozenset()
-    bases: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    parts: frozenset[str] = frozenset()
-    searched: frozenset[str] = frozenset()
-    blocks: tuple[Block, ...] = ()
-    commented: frozenset[str] = frozenset()
-    unmade: tuple[Defined, ...] = ()
 
 
 class _Around(NamedTuple):
@@ -97,6 +72,10 @@ def mentions_of(module: ir.Module, scopes: ScopeTable, pieces: Pieces) -> Mentio
         tuple(Block(*where, frozenset(names)) for where, names in blocks.items()),
         frozenset(word for comment in _COMMENT.findall(scopes.text) for word in _WORD.findall(comment)),
         tuple(one for part in found for one in part.unmade),
+        frozenset().union(*(part.picks for part in found)),
+        frozenset().union(*(part.looked_up for part in found)),
+        frozenset().union(*(part.spread for part in found)),
+        frozenset().union(*(part.given for part in found)),
     )
 
 
@@ -108,14 +87,25 @@ def _offered_twice(scopes: ScopeTable) -> Iterator[str]:
             yield from (IMPORTED + binding.dotted for binding in imports)
 
 
+class _Found(NamedTuple):
+    """The mentions of a statement, while it is walked."""
+
+    compared: set[str]
+    imported: set[str]
+    blocks: dict[tuple[str, Conditions], set[str]]
+    defined: list[Defined]
+    bases: list[tuple[str, tuple[str, ...]]]
+    parts: set[str]
+    searched: set[str]
+    picks: set[Pick]
+    uses: Uses
+
+    def mention(self, scope: str, conditions: Conditions, names: Iterable[str]) -> None:
+        self.blocks.setdefault((scope, conditions), set()).update(names)
+
+
 def _mentioned(statement: ir.Stmt, scopes: ScopeTable) -> Mentions:
-    compared: set[str] = set()
-    imported: set[str] = set()
-    blocks: dict[tuple[str, Conditions], set[str]] = {}
-    defined: list[Defined] = []
-    bases: list[tuple[str, tuple[str, ...]]] = []
-    parts: set[str] = set()
-    searched: set[str] = set()
+    found = _Found(set(), set(), {}, [], [], set(), set(), set(), Uses(set(), set(), set(), set()))
     exports = _is_export_list(statement)
     waiting: list[tuple[ir.Node, _Around]] = [(statement, _Around(frozenset(), "", scopes.module, ()))]
     followed: set[ir.Node] = set()  # the tests that lead back from a function which then does something else
@@ -127,39 +117,27 @@ def _mentioned(statement: ir.Stmt, scopes: ScopeTable) -> Mentions:
             at, seen = around, set()
         kind = type(node)
         path = path_of(node) if isinstance(node, ir.Name | ir.Attribute) else ""
+        note_uses(node, around.scope, found.uses)
         if path in seen:
             continue
         if isinstance(node, ir.Alias):
-            imported.update(node.name.split("."))
+            found.imported.update(node.name.split("."))
             continue
         if kind in _NAMING and (mentioned := set(_mentioned_by(node, around))):
             if exports:
-                imported |= {one.removeprefix(TEXT) for one in mentioned}
+                found.imported.update(one.removeprefix(TEXT) for one in mentioned)
             else:
-                blocks.setdefault((around.scope.name, around.conditions), set()).update(mentioned)
+                found.mention(around.scope.name, around.conditions, mentioned)
         if path:
             seen.add(path)
             continue
         if isinstance(node, ir.FunctionDef | ir.ClassDef):
-            scope = scopes.of(node)
-            held = any(map(_registers_own_name, node.decorators))  # by what may call any method
-            if _is_plain(node, around.owner) and (around.owner or scope.parent is scopes.module):
-                defined.append(Defined(scope.name, node.name, around.owner, held))
-            if isinstance(node, ir.ClassDef):
-                bases.append((node.name, tuple(path_of(a.value).rpartition(".")[2] for a in node.args)))
-            owner = node.name if isinstance(node, ir.ClassDef) and _is_plain(node) and not held else ""
-            waiting += [(child, around) for child in node.decorators]
-            if isinstance(node, ir.ClassDef):  # a class uses its bases
-                waiting += [(child, around._replace(scope=scope)) for child in node.args]
-            else:
-                waiting += [(child, around) for child in node.params]
-            inner = _Around(around.names | {node.name}, owner, scope, around.conditions)
-            waiting += [(child, inner) for child in node.body]
+            waiting += _definition(node, around, scopes, found)
             followed.update(returning(node.body))
             continue
         if isinstance(node, ir.ExprStmt) and isinstance(node.value, ir.Const):
             names = set(_mentioned_by(node.value, around))
-            blocks.setdefault((around.scope.name + DOCSTRING, around.conditions), set()).update(names)
+            found.mention(around.scope.name + DOCSTRING, around.conditions, names)
             continue
         if isinstance(node, ir.If | ir.IfExp):
             waiting += around.parts(branches_of(node, around.scope, scopes.text, node in followed))
@@ -167,30 +145,89 @@ def _mentioned(statement: ir.Stmt, scopes: ScopeTable) -> Mentions:
         if isinstance(node, ir.For):
             waiting += around.parts(iterations_of(node, around.scope, scopes.text))
             continue
-        if kind in _LOOKING_UP and (found_by := looked_up(node)):
-            subject, name = found_by
-            if found := parts_of(name):
-                parts.update(found)
-            elif where := module_of(subject, scopes):
-                searched.add(where)
-        if isinstance(node, ir.Compare):
-            texts = (child for child in ir.children(node) if isinstance(child, ir.Const))
-            compared.update(name for text in texts for name in _named(text))
-            waiting += [(child, around) for child in ir.children(node) if not isinstance(child, ir.Const)]
-            continue  # a text that something is compared with uses nothing
+        if (table := entries_of(node, around.scope)) is not None:
+            waiting += _entries(node, table, around, found)
+            continue
         if kind not in _LEAVES:
-            waiting += [(child, around) for child in _using(node)]
-    every = (Block(scope, conditions, frozenset(names)) for (scope, conditions), names in blocks.items())
+            waiting += [(child, around) for child in _parts_that_use(node, around.scope, scopes, found)]
+    every = (
+        Block(scope, conditions, frozenset(names)) for (scope, conditions), names in found.blocks.items()
+    )
     return Mentions(
-        tuple(defined),
-        frozenset(compared),
-        frozenset(imported),
-        tuple(bases),
-        frozenset(parts),
-        frozenset(searched),
+        tuple(found.defined),
+        frozenset(found.compared),
+        frozenset(found.imported),
+        tuple(found.bases),
+        frozenset(found.parts),
+        frozenset(found.searched),
         tuple(every),
         unmade=tuple(_unmade(statement)),
+        picks=frozenset(found.picks),
+        looked_up=frozenset(found.uses.looked_up) - {""},
+        spread=frozenset(found.uses.spread) - {""},
+        given=frozenset(found.uses.given),
     )
+
+
+def _definition(
+    node: ir.FunctionDef | ir.ClassDef, around: _Around, scopes: ScopeTable, found: _Found
+) -> Iterator[tuple[ir.Node, _Around]]:
+    scope = scopes.of(node)
+    held = any(map(registers_own_name, node.decorators))  # by what may call any method
+    outermost = not around.owner and scope.parent is scopes.module
+    registered = registrations(node, around.scope) if outermost and not held else []
+    if (is_named_to_run(node, around.owner) and (around.owner or outermost)) or registered:
+        found.defined.append(Defined(scope.name, node.name, around.owner, held))
+    for one in registered:
+        found.mention("", (*around.conditions, (one, True)), (OWN + node.name,))
+        found.compared.add(str(one.value))
+    keys = {one.value for one in registered}
+    for decorator in node.decorators:
+        yield from ((child, around) for child in without_keys(decorator, keys))
+    owner = ""
+    if isinstance(node, ir.ClassDef):  # a class uses its bases
+        found.bases.append((node.name, tuple(path_of(a.value).rpartition(".")[2] for a in node.args)))
+        owner = node.name if is_named_to_run(node) and not held else ""
+        yield from ((child, around._replace(scope=scope)) for child in node.args)
+    else:
+        yield from ((child, around) for child in node.params)
+    inner = _Around(around.names | {node.name}, owner, scope, around.conditions)
+    yield from ((child, inner) for child in node.body)
+
+
+def _entries(
+    node: ir.Node, table: Table, around: _Around, found: _Found
+) -> Iterator[tuple[ir.Node, _Around]]:
+    name, entries = table
+    for key, value in entries:
+        yield value, around._replace(conditions=(*around.conditions, (chosen(name, key), True)))
+        if isinstance(value, ir.Const):
+            found.mention(around.scope.name, around.conditions, (TEXT + key,))
+        found.compared.add(key)
+    yield from ((child, around) for child in around_table(node))
+
+
+def _parts_that_use(node: ir.Node, scope: Scope, scopes: ScopeTable, found: _Found) -> Iterable[ir.Node]:
+    """Return the parts of an expression that may use what they mention: a text that something is compared
+    with, or that an option may have, uses nothing."""
+    if looks := looked_up(node) if type(node) in _LOOKING_UP else None:
+        subject, name = looks
+        pick = pick_of(subject, name, scope, scopes) if name is not node else None  # not of a command line
+        if pick is not None:
+            found.picks.add(pick)
+            if pick.where and subject is not None:  # not a module that is used as an object
+                return [child for child in ir.children(node) if not holds(child, subject)]
+        elif ends := parts_of(name):
+            found.parts.update(ends)
+        elif where := module_of(subject, scopes):
+            found.searched.add(where)
+    texts = options_listed(node)
+    if isinstance(node, ir.Compare):
+        texts = [child for child in ir.children(node) if isinstance(child, ir.Const)]
+    found.compared.update(name for text in texts for name in _named(text))
+    if isinstance(node, ir.Compare):
+        return [child for child in ir.children(node) if not isinstance(child, ir.Const)]
+    return () if texts else _using(node)
 
 
 def _unmade(statement: ir.Stmt) -> Iterator[Defined]:
@@ -235,17 +272,3 @@ def _named(node: ir.Node) -> Iterable[str]:
         case ir.FString(parts=parts):
             return [word for part in parts if isinstance(part, str) for word in _WORD.findall(part)]
     return ()
-
-
-def _is_plain(node: ir.FunctionDef | ir.ClassDef, owner: str = "") -> bool:
-    """Return whether only a mention of its name runs a function, class or method of `owner`: no decorator
-    registers it under another name, and torch does not call it."""
-    others = (decorator for decorator in node.decorators if not _registers_own_name(decorator))
-    special = node.name.startswith("__") or (owner and node.name in table.names("modules", "called"))
-    return not (isinstance(node, ir.FunctionDef) and special) and all(map(is_plain, others))
-
-
-def _registers_own_name(decorator: ir.Node) -> bool:
-    """Return whether a decorator gives a registry what it decorates under its own name: `NETS.register()`."""
-    func = decorator.func if isinstance(decorator, ir.Call) and not decorator.args else None
-    return isinstance(func, ir.Attribute) and func.attr in table.names("modules", "registries")

@@ -68,7 +68,7 @@ def outcome(condition: Condition, states: States) -> Outcome:
             return Outcome(False) if MAIN in states else UNDECIDED
         case "cuda":
             return Outcome(False, of_cuda=True)
-        case "unknown":
+        case "unknown" | "chosen":
             return UNDECIDED
     state = _state(condition, states)
     exact = CUDA in state  # other numbers are tuned

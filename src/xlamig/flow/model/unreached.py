@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Set
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import compress
 from operator import not_
 from pathlib import PurePosixPath
 
+from xlamig.flow.model.chosen import Choices
 from xlamig.flow.model.closure import closure
 from xlamig.flow.model.conditions import Conditions
 from xlamig.flow.model.lookups import HERE
-from xlamig.flow.model.mentions import Block, Defined, Mentions
+from xlamig.flow.model.mentioned import Block, Defined, Mentions
+from xlamig.flow.model.picks import Picks
 from xlamig.flow.model.references import ATTRIBUTE, IMPORTED, TEXT, UNFOUND, Referring, defined_in
 from xlamig.knowledge import values as table
 
@@ -24,21 +26,29 @@ _Place = tuple[str, str]
 class Reach:
     """The mentions of all modules, each with its file; `is_own` tells the project's packages by name,
     `referring` resolves references, `is_off` returns the test that keeps what has conditions from running, ""
-    if it may run."""
+    if it may run. `texts` may choose what a name that is computed leads to."""
 
     def __init__(
-        self, modules: Modules, is_own: Callable[[str], bool], referring: Referring, is_off: _IsOff
+        self,
+        modules: Modules,
+        is_own: Callable[[str], bool],
+        referring: Referring,
+        is_off: _IsOff,
+        texts: Iterable[str] = (),
     ) -> None:
         self._every = list(modules)
         self._referring = referring
         self._is_off = is_off
+        self._picks = Picks(self._every, referring)
+        self._choices_in = partial(Choices, self._every, texts, is_own)
         searched = set(self._modules_searched(is_own))
         here = (key for key, mentions in self._every if HERE in mentions.searched)
         open_ones = [*here, *(key for key, _ in self._every if not searched.isdisjoint((key, _module(key))))]
         self._open = closure(open_ones, referring.starred_in)
         given = (mentions.imported for key, mentions in self._every if key in self._open)
         self._offered = frozenset[str]().union(*given)
-        self._ends = tuple(frozenset[str]().union(*(mentions.parts for _, mentions in self._every)))
+        parts = frozenset[str]().union(*(mentions.parts for _, mentions in self._every))
+        self._ends = tuple(parts | self._picks.unfound_parts)
         self._finds_classes = any(map(_finds_classes, (mentions for _, mentions in self._every)))
         self._trains_given = _trains_given([mentions for _, mentions in self._every])
         self._bases: dict[str, set[str]] = {}
@@ -119,7 +129,19 @@ class Reach:
                     known[block.scope] = tuple(_places(key, block.scope))
                 names = self._referring.resolved(block.names, key)
                 found.append((known[block.scope], block._replace(names=names)))
+        found += ((((key, ""),), block) for key, block in self._picks.blocks)
         return found
+
+    @cached_property
+    def _choices(self) -> Choices:
+        """The tables of the program; a text says nothing of a look-up where it is the name of what other code
+        mentions as well."""
+        mine = self._blocks[: len(self._blocks) - len(self._picks.blocks)]
+        direct = frozenset[str]().union(*(block.names for _, block in mine))
+        picked = ((key, block, direct.isdisjoint(block.names)) for key, block in self._picks.blocks)
+        return self._choices_in(
+            [(key, one, alone) for key, block, alone in picked for one, _ in block.conditions]
+        )
 
     def _modules_searched(self, is_own: Callable[[str], bool]) -> Iterator[str]:
         """Yield the files of the modules that are used as objects, or that names are looked up in; of those
@@ -127,7 +149,7 @@ class Reach:
         for key, mentions in self._every:
             names = frozenset[str]().union(*(block.names for block in mentions.blocks))
             yield from self._referring.modules_in(names, key)
-            for where in mentions.searched - {HERE}:
+            for where in (mentions.searched | self._picks.unfound.get(key, frozenset())) - {HERE}:
                 found = tuple(self._referring.modules_in({IMPORTED + where}, key))
                 if not found and is_own(where.partition(".")[0]):
                     yield _last(where)
@@ -156,7 +178,10 @@ class Reach:
     @cached_property
     def _off(self) -> list[str]:
         """Why each of the blocks never runs by its own conditions."""
-        return [self._is_off(places[0][0], block.conditions) for places, block in self._blocks]
+        return [
+            self._is_off(key := places[0][0], block.conditions) or self._choices.out(key, block.conditions)
+            for places, block in self._blocks
+        ]
 
     @cached_property
     def _known_by_name(self) -> list[tuple[str, Defined]]:

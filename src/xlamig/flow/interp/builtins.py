@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xlamig import ir
 from xlamig.flow.interp.arguments import Args
-from xlamig.flow.interp.configured import taken_by_name
+from xlamig.flow.interp.configured import one_of_few, taken_by_name
 from xlamig.flow.interp.costs import Costs
 from xlamig.flow.interp.domain import (
     BOOL,
@@ -215,7 +215,8 @@ class Builtins:
             if name != "getattr":
                 return TOP
             found = methods_by_text(self.m, first, args.node(1), node)
-            return found if found.kind != "unknown" else taken_by_name(self.m, args.node(1))
+            found = found if found.kind != "unknown" else taken_by_name(self.m, args.node(1))
+            return found if found.kind != "unknown" else one_of_few(self.m, first, node)
         if name == "getattr":
             return self.m.semantics.attribute(first, given.const, node)
         if owner is not None and value is not None:

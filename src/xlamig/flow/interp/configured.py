@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xlamig import ir
 from xlamig.flow.interp.alternatives import several
-from xlamig.flow.interp.domain import LIKELY, TOP, AbstractValue, join_all
+from xlamig.flow.interp.domain import LIKELY, MAX_ALTERNATIVES, TOP, AbstractValue, Mark, join_all
 from xlamig.flow.interp.frames import ClassInfo, class_of
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.registries import BELOW, BY_NAME
@@ -39,6 +39,16 @@ def take_subclass(state: State, asked: ir.Expr, base: ir.Expr) -> None:
         part = path_of(base).rpartition(".")[2]
         if classes := state.program.configured(state.names.module, BELOW + part):
             state.put(asked.id, classes)
+
+
+def one_of_few(state: State, namespace: AbstractValue, node: ir.Call) -> AbstractValue:
+    """Return what a name that is not known takes from a module of the project which defines little:
+    `getattr(metrics, name)`; TOP for other objects."""
+    if namespace.trait is not Mark.NAMESPACE or not isinstance(namespace.ref, str):
+        return TOP
+    names = state.names.project.definitions(namespace.ref, state.names.module)
+    few = names if len(names) <= MAX_ALTERNATIVES else ()
+    return join_all(state.semantics.attribute(namespace, name, node) for name in few) if few else TOP
 
 
 def called(state: State, func: ir.Expr) -> AbstractValue:

@@ -54,6 +54,13 @@ class NameIndex:
         owner = self._owner(dotted, origin)
         return owner is not None and not owner[1]
 
+    def definitions(self, dotted: str, origin: str) -> list[str]:
+        """Return the public functions and classes that a module of the project defines."""
+        owner = self._owner(dotted, origin)
+        exports = self._interfaces[owner[0]].exports if owner is not None and not owner[1] else {}
+        kinds = ("function", "class")
+        return [name for name, one in exports.items() if one.kind in kinds and not name.startswith("_")]
+
     def _resolve(self, dotted: str, origin: str) -> Export | None:
         for _ in range(_MAX_REEXPORTS):
             owner = self._owner(dotted, origin)

@@ -39,6 +39,7 @@ from xlamig.flow.model.option_codes import (
     otherwise,
     starred_key,
 )
+from xlamig.flow.model.replaced_options import is_replaced
 from xlamig.flow.model.scopes import Scope, ScopeTable, path_of
 from xlamig.flow.model.settings_reads import entries_asked
 
@@ -57,7 +58,7 @@ class Given(NamedTuple):
     keys of the entries that they may be called with. `assigned` are the values that functions give to what
     they assign, by their scope: they count only if the function runs. `parsed` are the options that its own
     parser defines; `settings` are the entries that its tests ask settings for, `foreign` those that they
-    ask other objects for."""
+    ask other objects for; `replaced` those that it parses and sets again itself."""
 
     values: Mapping[str, Codes]
     calls: Mapping[str, Calls]
@@ -72,6 +73,7 @@ class Given(NamedTuple):
     parsed: Codes
     settings: Codes
     foreign: Codes
+    replaced: Codes
 
     def in_reach(self, idle: Collection[str] = ()) -> Given:
         """Return the same with all values that count; `idle` are the scopes of what nothing runs."""
@@ -118,6 +120,7 @@ class _Collector:
         self.parsed: set[str] = set()
         self.settings: set[str] = set()
         self.foreign: set[str] = set()
+        self.replaced: set[str] = set()
 
     def collect(self, statement: ir.Stmt) -> Given:
         waiting: list[tuple[ir.Node, Scope]] = [(statement, self.scopes.module)]
@@ -144,6 +147,7 @@ class _Collector:
             frozenset(self.parsed),
             frozenset(self.settings),
             frozenset(self.foreign),
+            frozenset(self.replaced),
         )
 
     def _node(self, node: ir.Node, scope: Scope) -> None:
@@ -273,7 +277,10 @@ class _Collector:
         self.calls[name] = join_calls(self.calls[name], now) if name in self.calls else now
 
     def _defined(self, node: ir.Call, name: str, scope: Scope) -> None:
-        if option := destination(node):
+        option = destination(node)
+        if is_replaced(option, scope):
+            self.replaced.add(option)
+        elif option:
             self.parsed.add(option)
             self._add(ENTRY + option, codes_defined(node, name, scope))
 

@@ -44,4 +44,5 @@ def given_by(module: ir.Module, scopes: ScopeTable, pieces: Pieces) -> Given:
         frozenset().union(*(part.parsed for part in parts)),
         frozenset().union(*(part.settings for part in parts)),
         frozenset().union(*(part.foreign for part in parts)),
+        frozenset().union(*(part.replaced for part in parts)),
     )

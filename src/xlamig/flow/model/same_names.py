@@ -93,6 +93,7 @@ def _renamed(given: Given, module: str, homes: Mapping[str, list[str]], own: Con
         given.parsed,
         given.settings,
         given.foreign,
+        given.replaced,
     )
 
 

@@ -68,6 +68,7 @@ class Switches:
         related = _Related(above, derived)
         self._tables = (OptionTable(related), NameTable(related))
         parsed = frozenset[str]().union(*(given.parsed for given in every))
+        self._replaced = frozenset[str]().union(*(given.replaced for given in every)) - parsed
         for given in every:
             for key, codes in given.values.items():
                 self._give(key, _where_missing(codes, name_of(key) not in parsed))
@@ -164,7 +165,8 @@ class Switches:
         asked = [key for key in self.tested if not _is_mode(name_of(key)) or _is_work(name_of(key))]
         found = frozenset(name_of(key) for one in self._tables for key in one.undecided(asked))
         of_files = (key for key in self._of_settings.intersection(asked) if not self._tables[0].has(key))
-        return found.union(filter(self._is_of_training, map(name_of, asked)), map(name_of, of_files))
+        of_training = filter(self._is_of_training, map(name_of, asked))
+        return found.union(of_training, map(name_of, of_files)) - self._replaced
 
     def states(self) -> Mapping[str, State]:
         """Return the known states of the options that tests ask for, and of others of their names that are

@@ -314,3 +314,31 @@ def test_operators_with_fixed_shapes_are_written_out(operation: str, help: str) 
 def test_elements_that_the_host_counts_or_searches_are_not_copied_to_it(line: str, help: str) -> None:
     (finding, *_) = found(MODEL.replace("LINE", line.replace("; ", "\n        ")), "XLA202")
     assert help in (finding.help or "")
+
+
+LOGGED = """import torch
+from torch import nn
+def train(loader):
+    model = nn.Linear(3, 3).cuda()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for step, (x, y) in enumerate(loader):
+        loss = (model(x.cuda()) - y.cuda()).pow(2).mean()
+        if step % 100 == 0:
+            BEFORE
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        if step % 100 == 0:
+            AFTER
+    loss.backward()
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "line"), [("XLA101", "log.write(f'{loss.item():.3f}')"), ("XLA104", "print(loss)")]
+)
+def test_cuts_no_step_between_the_loss_and_its_backward_pass(code: str, line: str) -> None:
+    before = found(LOGGED.replace("BEFORE", line).replace("AFTER", "pass"), code)
+    after = found(LOGGED.replace("BEFORE", "pass").replace("AFTER", line), code)
+    assert ["below the optimizer's update" in (one.help or "") for one in before] == [True]
+    assert ["below the optimizer's update" in (one.help or "") for one in after] == [False]

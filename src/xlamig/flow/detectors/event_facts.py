@@ -8,6 +8,7 @@ from typing import Any
 
 from xlamig import ir
 from xlamig.facts import DynamicShape, Fact, HostRead, Transfer
+from xlamig.flow.detectors.before_backward import stands_before_backward
 from xlamig.flow.detectors.consumers import is_compared, use_of
 from xlamig.flow.detectors.in_scope import device_in_scope
 from xlamig.flow.detectors.post_processing import exchanges_objects, picks_detections
@@ -43,6 +44,7 @@ def facts_of_events(
             **device_in_scope(place, event.node.start),
             **_shared(event, place),
             **_host_work(event, place),
+            **_inside_step(event, following),
             **proofs,
         }
         yield event.fact(**fields, **event.fields, **_use(event, place, names, statement, following))
@@ -71,6 +73,12 @@ def _host_work(event: Event, place: CodeContext) -> dict[str, str]:
     if exchanges_objects(function):
         return {"objects": function.name}
     return {"post-processing": function.name} if picks_detections(function) else {}
+
+
+def _inside_step(event: Event, following: Sequence[tuple[ir.Block, int]]) -> dict[str, str]:
+    """The proof "before-backward" of a read: the backward pass of the same iteration comes after it."""
+    reads = event.fact is HostRead and event.frequency in ("step", "interval")
+    return {"before-backward": "backward"} if reads and stands_before_backward(following) else {}
 
 
 def _use(

@@ -12,6 +12,7 @@ from xlamig.flow.interp.distributions import Distributions, precedes_project
 from xlamig.flow.interp.domain import LIKELY, TOP, AbstractValue
 from xlamig.flow.interp.frames import ClassInfo, Function
 from xlamig.flow.interp.layers import is_wrapper
+from xlamig.flow.interp.left_out import record_fields
 from xlamig.flow.interp.state import State
 from xlamig.knowledge import values as table
 
@@ -96,6 +97,7 @@ class Instances:
                 made = made.replace(fields=self._stored(info, init, args) or None)
                 break
         else:
+            record_fields(self.m, info, args)
             made = made.replace(fields=self._fields(info, args) or None)
         if is_wrapper(info):
             self._wrap(info, args)

@@ -1,4 +1,4 @@
-"""Record which calls leave out a parameter that has a CUDA device as its default, or in place of None."""
+"""Record which calls leave out what has a CUDA device as its default, or in place of None."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from xlamig import ir
 from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.domain import CERTAIN, TOP, AbstractValue
 from xlamig.flow.interp.events import ALWAYS_PASSED
-from xlamig.flow.interp.frames import Function
+from xlamig.flow.interp.frames import ClassInfo, Function
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.scopes import path_of
 
@@ -19,11 +19,23 @@ def record_defaults(m: State, function: Function, args: Args) -> None:
         return
     given = len(args.positional) + (function.bound is not None)
     for i, param in enumerate(function.node.params):
-        if param.default is not None and _is_cuda(param.default):
-            passed = i < given or param.name in args.keywords
-            here = function.frame.home == m.names.module
-            recorder = m.recorder if here else m.program.home(function.frame.home).recorder
-            recorder.prove(param.default, dict([ALWAYS_PASSED]) if passed else {})
+        if param.default is not None:
+            _record(m, function.frame.home, param.default, i < given or param.name in args.keywords)
+
+
+def record_fields(m: State, info: ClassInfo, args: Args) -> None:
+    """Prove the same of the fields of a dataclass, of which an object is made."""
+    fields = (s for s in info.node.body if isinstance(s, ir.AnnAssign) and isinstance(s.target, ir.Name))
+    for i, field in enumerate(fields):
+        if isinstance(field.value, ir.Expr) and isinstance(field.target, ir.Name):
+            passed = i < len(args.positional) or field.target.id in args.keywords
+            _record(m, info.frame.home, field.value, passed)
+
+
+def _record(m: State, home: str, default: ir.Expr, passed: bool) -> None:
+    if _is_cuda(default):
+        recorder = m.recorder if home == m.names.module else m.program.home(home).recorder
+        recorder.prove(default, dict([ALWAYS_PASSED]) if passed else {})
 
 
 def record_alternative(m: State, before: Sequence[AbstractValue], last: ir.Expr) -> None:

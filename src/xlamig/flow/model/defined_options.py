@@ -1,17 +1,26 @@
-"""The values of options that a parser of command lines defines, where a command does not give them."""
+"""The values of options that a parser of command lines or a class of settings defines, where nothing else
+gives them."""
 
 from __future__ import annotations
 
+import re
+
 from xlamig import ir
-from xlamig.flow.model.option_codes import ANY, NONE, OFF, ON, UNKNOWN, Codes, codes_of
-from xlamig.flow.model.scopes import Scope
+from xlamig.flow.model.option_codes import ANY, NO_NUMBER, NONE, OFF, ON, UNKNOWN, Codes, codes_of
+from xlamig.flow.model.scopes import Scope, path_of
 
 _FLAGS = {"store_true": OFF, "store_false": ON}
+_NUMBERS = frozenset({"int", "float", "bool"})
+_MAY_BE_NONE = re.compile(
+    r"(?:\w+\.)?Optional\[\s*(?:int|float|bool)\s*\]|(?:int|float|bool)\s*\|\s*None|None\s*\|\s*(?:int|float|bool)"
+)
+_NO_NUMBER: Codes = frozenset({NO_NUMBER})
 
 
 def codes_defined(node: ir.Call, name: str, scope: Scope) -> Codes:
     """Return the codes of the default of an option that a call of `name` defines:
-    `parser.add_argument("--x", action="store_true")`, `DEFINE_boolean("x", False, ...)`."""
+    `parser.add_argument("--x", action="store_true")`, `DEFINE_boolean("x", False, ...)`. None says that a
+    number is off; a text has to be given."""
     given = {arg.keyword: arg.value for arg in node.args if arg.keyword}
     if name.startswith("DEFINE_"):
         default = node.args[1].value if len(node.args) > 1 else given.get("default")
@@ -20,4 +29,15 @@ def codes_defined(node: ir.Call, name: str, scope: Scope) -> Codes:
     if isinstance(action, ir.Const) and default is None:
         return frozenset({_FLAGS.get(str(action.value), UNKNOWN)})
     codes = ANY if default is None or "choices" in given else codes_of(default, scope)
-    return ANY if NONE in codes else codes
+    if NONE not in codes:
+        return codes
+    is_number = "type" in given and path_of(given["type"]) in _NUMBERS and "required" not in given
+    return _NO_NUMBER if is_number and len(codes) == 1 else ANY
+
+
+def codes_of_field(node: ir.AnnAssign, value: ir.Expr, text: str, scope: Scope) -> Codes:
+    """Return the codes of a name with an annotation; `text` is that of the module. In a class, a number of
+    None is off: `rate: float | None = None`."""
+    is_none = isinstance(value, ir.Const) and value.value is None and scope.kind == "class"
+    annotation = text[node.annotation.start : node.annotation.end] if is_none else ""
+    return _NO_NUMBER if _MAY_BE_NONE.fullmatch(annotation) else codes_of(value, scope)

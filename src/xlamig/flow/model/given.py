@@ -13,7 +13,7 @@ from xlamig.flow.model.class_constants import member_text
 from xlamig.flow.model.conditions import count_of
 from xlamig.flow.model.cuda_questions import asks_availability
 from xlamig.flow.model.decorators import is_plain
-from xlamig.flow.model.defined_options import codes_defined
+from xlamig.flow.model.defined_options import codes_defined, codes_of_field
 from xlamig.flow.model.destinations import destination
 from xlamig.flow.model.given_calls import MOST_STARRED, PASSED_ON, STARRED, Calls, Parameter, join_calls
 from xlamig.flow.model.inner import is_inside
@@ -160,7 +160,7 @@ class _Collector:
                 for target in targets:
                     self._assigned(target, value, scope)
             case ir.AnnAssign(target=target, value=ir.Expr() as value):
-                self._assigned(target, value, scope)
+                self._set(target, codes_of_field(node, value, self.scopes.text, scope), scope)
             case ir.AugAssign(target=target):
                 self._set(target, frozenset({UNKNOWN}), scope)
             case ir.Dict(keys=keys, values=values):

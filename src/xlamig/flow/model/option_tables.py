@@ -13,6 +13,7 @@ from xlamig.flow.model.option_codes import (
     CUDA,
     ENTRY,
     GLOBAL,
+    NO_NUMBER,
     NONE,
     NOT,
     OFF,
@@ -59,6 +60,8 @@ class OptionTable:
     def note(self, key: str, codes: Iterable[str], evident: bool = True) -> bool:
         """Note values that an option may have; return whether any is known."""
         given = self._coded(codes)
+        no_number = NO_NUMBER in given
+        given = frozenset(NONE if code == NO_NUMBER else code for code in given)
         own = self._key(key)
         if own not in self._values:
             self._values[own] = set()
@@ -69,7 +72,7 @@ class OptionTable:
         self._values[own].update(given)
         if PARAMETER not in key and any(name_of(source) != name_of(key) for source in keys_in(codes)):
             self._derived.add(own)
-        known = any(is_constant(code) and code not in (NONE, UNKNOWN) for code in given)
+        known = no_number or any(is_constant(one) and one not in (NONE, UNKNOWN) for one in given)
         if known and evident:
             self._evident.add(self._key(key))
         return known

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from xlamig import ir
 from xlamig.facts import ApiUse, Fact, Span
 from xlamig.flow.model.by_kind import call_at, function_around, of_kind
 from xlamig.flow.model.only_calls import arguments
+from xlamig.flow.model.option_codes import option_of
 from xlamig.flow.model.scopes import Scope, ScopeTable, path_of
 from xlamig.flow.model.site import Analysis
 from xlamig.knowledge import values as table
 
-HOST_DATA = "host-data"
+HOST_DATA, ON_HOST = "host-data", "on-host"
+PRETRAINED = re.compile(r"pre_?train|finetune", re.I)
+_SAVES = "saves"  # the habit of a module, see engine.clues
 _LOADER = "torch.load"
 _DATASET = re.compile(r"Dataset$|^torchvision\.datasets\.")
 _MAY_PLACE = re.compile(
@@ -34,7 +37,8 @@ class OwnFiles:
 
     def proof(self, fact: Fact) -> Mapping[str, str]:
         """The proof "own-file" of a load: a loop or statement above it in the function has saved the file,
-        or all that the module saves there is data of the host."""
+        or all that the module saves there is data of the host; "saved-on-cpu" of a file that the user chooses
+        where every save of the program writes copies on the CPU."""
         if not isinstance(fact, ApiUse) or fact.name != _LOADER or "torch.save" not in self.analysis.text:
             return {}
         load = call_at(self._module, fact.span)
@@ -45,7 +49,9 @@ class OwnFiles:
         if any(self._writes_before(load, path, save) for save in every):
             return {"own-file": "run"}
         saves = [save for save in every if self._is_same(load, path, save)]
-        return {"own-file": "host"} if saves and all(map(self._holds_host_data, saves)) else {}
+        if saves and all(map(self._holds_host_data, saves)):
+            return {"own-file": "host"}
+        return {"saved-on-cpu": "yes"} if self._is_chosen(path) and self._saves_copies(every) else {}
 
     def _saves(self) -> Iterator[ir.Call]:
         names = table.names("collectives", "saves")
@@ -69,6 +75,22 @@ class OwnFiles:
         around = (node for node in ways[0] if node not in ways[1])
         first = next((node for node in around if isinstance(node, ir.If | ir.For | ir.While)), None)
         return not isinstance(first, ir.If)
+
+    def _saves_copies(self, saves: Sequence[ir.Call]) -> bool:
+        """Return whether the program saves states, and all that it saves are copies on the CPU."""
+        if _SAVES in self.analysis.elsewhere or not any(map(self._saves_state, saves)):
+            return False
+        proofs = (self.proofs.get((save.start, save.end), {}) for save in saves)
+        return all(HOST_DATA in proven or ON_HOST in proven for proven in proofs)
+
+    def _saves_state(self, save: ir.Call) -> bool:
+        around = self._scope(save).node or self._module
+        return "state_dict()" in self.analysis.source(around)
+
+    def _is_chosen(self, path: ir.Expr) -> bool:
+        """Return whether an option names the file that is loaded, and not one that others have trained."""
+        is_option = isinstance(path, ir.Attribute | ir.Subscript) and option_of(path) != ""
+        return is_option and not PRETRAINED.search(self._text(path))
 
     def _holds_host_data(self, save: ir.Call) -> bool:
         """Return whether what is saved is proven to be on the host, or a dataset that places nothing keeps

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from xlamig import ir
 from xlamig.facts import ApiUse, Fact, Span
-from xlamig.flow.detectors.own_files import OwnFiles
+from xlamig.flow.detectors.own_files import PRETRAINED, OwnFiles
 from xlamig.flow.model.by_kind import call_at
 from xlamig.flow.model.known import short
 from xlamig.flow.model.pickled import FILE, HABIT, KEYS, TRUSTS, Pickled, is_of_objects
@@ -18,7 +18,6 @@ HOLDS_OBJECTS = "holds-objects"
 _LOADER = "torch.load"
 _KEEP = frozenset({"to", "cuda", "cpu", "float", "half", "double"})
 _CHECKPOINT = re.compile(r"checkpoint|ckp|resume|snapshot", re.I)
-_PRETRAINED = re.compile(r"pre_?train|finetune", re.I)
 _SAVED = "the program saves"
 _TESTS = frozenset({"isinstance", "hasattr", "type", "getattr"})
 _DEPTH = 3  # names that a value is given in turn
@@ -141,7 +140,7 @@ class Unpickled:
         """Return whether what is loaded has the keys that the program saves: several of them, or one where
         the file is named as a checkpoint."""
         keys, name = self._keys(load)
-        named = _CHECKPOINT.search(f"{name} {path}") and not _PRETRAINED.search(f"{name} {path}")
+        named = _CHECKPOINT.search(f"{name} {path}") and not PRETRAINED.search(f"{name} {path}")
         return keys <= saved | {""} and (len(keys - {""}) > 1 or bool(keys and named))
 
     def _keys(self, load: ir.Call) -> tuple[set[str], str]:

@@ -150,7 +150,16 @@ EVERY = "if step % 100 == 0"
     ],
 )
 def test_a_read_in_some_steps_says_where_the_boundary_belongs(line: str, code: str, help_: str) -> None:
-    assert help_ in help_of(line, code)
+    updated = STEP.replace("        {line}\n", "").replace("torch_xla.sync()", "{line}")
+    (finding,) = found(updated.format(line=line.replace("\n", "\n        ")), code)
+    assert help_ in (finding.help or "")
+
+
+@pytest.mark.parametrize("code", ["XLA101", "XLA102", "XLA104"])
+@pytest.mark.parametrize("test", [EVERY, f"{EVERY} and rank == 0"])
+def test_a_read_before_the_backward_pass_moves_below_the_update(test: str, code: str) -> None:
+    read = {"XLA101": "print(y.item())", "XLA102": "kept.append(y.cpu())", "XLA104": "print(y)"}[code]
+    assert "below the optimizer's update" in help_of(f"{test}:\n    {read}", code)
 
 
 @pytest.mark.parametrize(

@@ -92,11 +92,16 @@ class Roots:
         """Return the arguments that a method of a class is given on the CPU."""
         if owner is None:
             return frozenset()
-        if self.m.regions.is_for_samples(owner.scope):
+        if self._makes_samples(owner):
             return given
         if id(owner.node) not in self._hosts:
             self._hosts[id(owner.node)] = host_parameters(owner.methods.values())
         return self._hosts[id(owner.node)].intersection(given)
+
+    def _makes_samples(self, owner: ClassInfo | None) -> bool:
+        """Return whether the methods of a class make samples, which a loader makes batches of later."""
+        regions = self.m.regions
+        return owner is not None and (regions.is_for_samples(owner.scope) or regions.is_dataset(owner.scope))
 
     def _runs_again(
         self, node: ir.FunctionDef, frame: Frame, owner: ClassInfo | None, often: Set[str]
@@ -136,7 +141,8 @@ class Roots:
             given[node.params[0].name] = (
                 AbstractValue("class", ref=owner) if function.kind == "class" else own
             )
-        m.batches += m.collating
+        on_host = m.collating or self._makes_samples(owner)
+        m.batches += on_host
         caller = m.regions.caller(node, owner.scope if owner else frame.scope)
         if caller and caller != m.names.module:
             name = caller.rpartition(".")[2]
@@ -149,7 +155,7 @@ class Roots:
         m.settled = False
         m.callers_known = True
         ran.frequencies.add(often)
-        m.batches -= m.collating
+        m.batches -= on_host
         m.collating = False
         m.caller = ()
 

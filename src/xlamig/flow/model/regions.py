@@ -86,7 +86,13 @@ class Regions:
         """Return whether a class makes or loads the samples of a data set."""
         if not isinstance(owner.node, ir.ClassDef) or owner.parent is None:
             return False
-        return any(map(_OF_DATA.search, (*self._bases(owner.node, owner.parent), owner.node.name)))
+        return any(map(_OF_DATA.search, self._names_of(owner.node, owner.parent)))
+
+    def is_dataset(self, owner: Scope) -> bool:
+        """Return whether a class is a data set, by its name or that of a class above."""
+        if not isinstance(owner.node, ir.ClassDef) or owner.parent is None:
+            return False
+        return any(map(_DATASET.search, self._names_of(owner.node, owner.parent)))
 
     def caller(self, node: ir.FunctionDef, owner: Scope) -> str:
         """The module whose steps call a function, "" if none is known."""
@@ -195,6 +201,9 @@ class Regions:
             and isinstance(inner.value, ir.Name)
             and inner.value.id == own
         }
+
+    def _names_of(self, node: ir.ClassDef, scope: Scope) -> tuple[str, ...]:
+        return (*self._bases(node, scope), node.name)
 
     def _bases(self, node: ir.ClassDef, scope: Scope) -> frozenset[str]:
         """The names of all classes above, as far as they can be seen from here."""

@@ -34,6 +34,9 @@ def only_wraps(body: str) -> bool:
         "    if n > 0:\n        model = nn.DataParallel(model)",
         "    if n > 1:\n        model = nn.parallel.DistributedDataParallel(model)",
         "    print(n)",
+        "    if n > 1:\n        size = size.mean()",  # wraps nothing
+        "    if n > 1:\n        model = nn.DataParallel(model)\n    if n > 1:\n        size = model.mean()",
+        "    if n > 1:\n        model = nn.DataParallel(model)\n    if n > 0:\n        size = size.mean()",
         "    size = size // n",
     ],
 )
@@ -46,6 +49,7 @@ def test_sees_other_uses(body: str) -> None:
     [
         "    if n > 1:\n        model = nn.DataParallel(model)",
         "    if n >= 2:\n        print(f'using {n}')\n        model = nn.DataParallel(model, list(range(n)))",
+        "    if n > 1:\n        model = nn.DataParallel(model)\n    if n > 1:\n        size = size.mean()",
         "    print('GPUs:', n)\n    if n > 1:\n        model.net = nn.DataParallel(model.net)",
     ],
 )

@@ -88,7 +88,7 @@ def _use_of(node: ir.Node, top: ir.Node, followed: int) -> Use:
 
 def _only_wraps(target: ir.Name, top: ir.Node, place: CodeContext) -> bool:
     """Return whether what follows reads a number in tests for more than 1 that decide on nothing but wrapping
-    a model for several GPUs, there, and in what is logged."""
+    a model for several GPUs and averaging their results, there, and in what is logged."""
     reads = [
         part
         for part in ir.walk(top)
@@ -98,7 +98,9 @@ def _only_wraps(target: ir.Name, top: ir.Node, place: CodeContext) -> bool:
     return "wraps" in uses and "other" not in uses
 
 
-def _wraps_or_logs(read: ir.Name, top: ir.Node, place: CodeContext) -> Literal["wraps", "logs", "other"]:
+def _wraps_or_logs(
+    read: ir.Name, top: ir.Node, place: CodeContext
+) -> Literal["wraps", "averages", "logs", "other"]:
     path = [*ir.path_down(top, read)]
     for above in reversed(path):
         match above:
@@ -106,11 +108,24 @@ def _wraps_or_logs(read: ir.Name, top: ir.Node, place: CodeContext) -> Literal["
                 test=ir.Compare(left=ir.Name(id=name), ops=(op,), comparators=(ir.Const(value=bound),))
             ):
                 others = [part for part in above.body if not only_logs(part, place.scope)]
-                wraps = bool(others) and all(map(wraps_for_gpus, others))
-                if name == read.id and (op, bound) in _SEVERAL and wraps and read.end <= above.body[-1].end:
+                is_several = name == read.id and (op, bound) in _SEVERAL and read.end <= above.body[-1].end
+                if is_several and others and all(map(wraps_for_gpus, others)):
                     return "wraps"
+                if is_several and others and all(map(_averages, others)):
+                    return "averages"
     logs = any(isinstance(above, ir.Call) and LOGS.search(path_of(above.func)) for above in path)
     return "logs" if logs else "other"
+
+
+def _averages(node: ir.Stmt) -> bool:
+    """Return whether a statement makes one number of the results of several GPUs: `loss = loss.mean()`."""
+    match node:
+        case ir.Assign(
+            targets=(ir.Name(id=name),),
+            value=ir.Call(func=ir.Attribute(value=ir.Name(id=averaged), attr="mean" | "sum"), args=()),
+        ):
+            return name == averaged
+    return False
 
 
 def _use_of_name(name: str, target: ir.Name, top: ir.Node, followed: int) -> Use:

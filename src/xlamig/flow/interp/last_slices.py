@@ -104,7 +104,8 @@ def _last_slice(m: State, loop: Loop) -> tuple[ir.Stmt, ir.Subscript] | None:
             return None
     if _skips_short(node.body):
         return None
-    return next(_windows(m, node.body, counter, size), None)
+    found = next(_windows(m, node.body, counter, size), None)
+    return None if found is None or _is_filled(found[0], node.body) else found
 
 
 def _values(m: State, node: ir.Expr) -> list[ir.Expr]:
@@ -171,6 +172,27 @@ def _skips_short(body: ir.Block) -> bool:
         )
         for s in body
     )
+
+
+def _is_filled(cut: ir.Stmt, body: ir.Block) -> bool:
+    """Return whether a loop sets the name of a slice again where it is short: `if len(x) < n: x = pad(x)`."""
+    name = path_of(cut.targets[0]) if isinstance(cut, ir.Assign) and len(cut.targets) == 1 else ""
+    if not name:
+        return False
+    for statement in body:
+        match statement:
+            case ir.If(test=ir.Compare() as test, body=block) if statement.start > cut.start:
+                asked = any(isinstance(part, ir.Name) and part.id == name for part in ir.walk(test))
+                if asked and any(_sets(one, name) for one in block):
+                    return True
+            case ir.Assign(value=ir.Call(func=func)) if _sets(statement, name) and statement is not cut:
+                if "pad" in path_of(func).rpartition(".")[2].lower():
+                    return True
+    return False
+
+
+def _sets(statement: ir.Stmt, name: str) -> bool:
+    return isinstance(statement, ir.Assign) and any(path_of(target) == name for target in statement.targets)
 
 
 def _is_window(m: State, index: ir.Expr, counter: str, size: str) -> bool:

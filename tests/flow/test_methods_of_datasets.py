@@ -1,4 +1,4 @@
-"""What the methods of a data set compute, which nothing calls, is on the host like its samples."""
+"""The methods of a data set that nothing calls compute on the host, where its samples are."""
 
 from __future__ import annotations
 

@@ -19,6 +19,7 @@ from xlamig.flow.model.given import Given
 from xlamig.flow.model.option_codes import ENTRY, FINITE, NONE, OFF, ON, TEXT, UNKNOWN, section_key
 from xlamig.flow.model.outcomes import State
 from xlamig.flow.model.switches import NAMING, Switches
+from xlamig.flow.model.unset_variables import values_while_unset
 from xlamig.knowledge import values as table
 
 PAGES = (".json", ".md", ".rst", ".gin", ".ini", ".cfg", ".conf", ".toml", ".txt")
@@ -44,6 +45,7 @@ _RUNS = re.compile(
     r"\b(?:main|train|run|evaluate|test|launch|spawn|demo|fit)\w*\(|argparse|parse_args|Parser|argv|optim"
     r"|\bfire\b|DataLoader(?=(?s:.*)(?:load_state_dict|\.eval\(|\.train\())"
 )
+_VARIABLES = re.compile(r"\b[A-Z][A-Z0-9_]+\b")
 _OF_SLURM = "SLURM_"  # variables that it sets for the jobs that it starts
 _SLURM = re.compile(r"slurm|sbatch|submitit|\bsrun\b", re.IGNORECASE)
 _OPTIONS = re.compile(
@@ -135,6 +137,9 @@ def _find_switches(
         if not by_slurm and not any(map(_SLURM.search, every)):
             for key in variables:
                 switches.give(key.removeprefix(ENTRY), OFF)
+    words = frozenset(word for text in texts for word in _VARIABLES.findall(text))
+    for key, code in values_while_unset([given for _, given in modules], words):
+        switches.leave(key, code)
     if names := switches.undecided():
         flips = frozenset(filter(switches.is_on, names))
         for option, code in _given_elsewhere(names, map(without_help, texts), flips):

@@ -5,19 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from xlamig import ir
-from xlamig.flow.model.option_codes import ENTRY, codes_of, keys_in, section_key
+from xlamig.flow.model.environment import ENVIRONMENT
+from xlamig.flow.model.option_codes import ENTRY, codes_of, keys_in, section_key, unset_key
 from xlamig.flow.model.scopes import Scope, path_of
 
 ENVIRONMENT_READS = frozenset({"os.environ.get", "os.getenv"})
 """The functions that return a variable of the environment, or a default where it is missing."""
 
 _ENVIRONMENT = frozenset({"os.environ", "environ"})
-_SECTION = "environ"
 
 
 def keys_asked(test: ir.Expr, scope: Scope) -> Iterator[str]:
     """Yield the keys of the options whose truth or size a test asks for."""
-    if name := variable_asked(test.operand if isinstance(test, ir.Unary) else test):
+    whole = test.operand if isinstance(test, ir.Unary) else test
+    if key := unset_key(whole, scope):
+        yield key
+    elif name := variable_asked(whole):
         yield variable_key(name)
     for asked in asked_by(test):
         yield from keys_in(codes_of(asked, scope))
@@ -47,7 +50,7 @@ def variable_asked(test: ir.Expr) -> str:
 
 def variable_key(name: str) -> str:
     """Return the key that a variable of the environment has as an option, as `os.environ[name]` has."""
-    return ENTRY + section_key(_SECTION, name)
+    return ENTRY + section_key(ENVIRONMENT, name)
 
 
 def variable_in(key: str) -> str:

@@ -10,7 +10,7 @@ from xlamig.flow.model.asked import variable_asked, variable_key
 from xlamig.flow.model.class_constants import member_text
 from xlamig.flow.model.cuda_questions import asks_for_cuda
 from xlamig.flow.model.known import short
-from xlamig.flow.model.option_codes import CUDA, NO_CUDA, Codes, codes_of, is_constant
+from xlamig.flow.model.option_codes import CUDA, NO_CUDA, Codes, codes_of, is_constant, unset_key
 from xlamig.flow.model.scopes import Scope, path_of
 
 Kind = Literal[
@@ -59,6 +59,8 @@ def condition_of(test: ir.Expr, scope: Scope, text: str) -> Condition:
 def _condition(test: ir.Expr, scope: Scope) -> Condition:
     if asks_for_cuda(test, scope):
         return Condition("cuda")
+    if isinstance(test, ir.Compare) and (key := unset_key(test, scope)):
+        return Condition("truth", frozenset({key}))
     match test:
         case ir.Unary(op="not", operand=operand):
             return Condition("not", parts=(_condition(operand, scope),))

@@ -37,11 +37,11 @@ from xlamig.flow.model.option_codes import (
     name_of,
     option_of,
     otherwise,
-    starred_key,
 )
 from xlamig.flow.model.replaced_options import is_replaced
 from xlamig.flow.model.scopes import Scope, ScopeTable, path_of
 from xlamig.flow.model.settings_reads import entries_asked
+from xlamig.flow.model.starred import starred_key
 
 _SETS = re.compile(r"^(?:enable|set|use|activate|turn_on|supports)_(\w+)$|^(\w+)_(?:enable|enabled|on)$")
 _DEFINES = frozenset({"add_argument", "option", "Option", "add_option"})

@@ -20,6 +20,7 @@ from collections.abc import Iterable
 from xlamig import ir
 from xlamig.flow.model.class_constants import member_text
 from xlamig.flow.model.cuda_questions import is_false_without_cuda
+from xlamig.flow.model.environment import ENVIRONMENT, WHILE_UNSET, unset_value
 from xlamig.flow.model.scopes import Binding, Scope, path_of
 from xlamig.flow.model.set_before import value_above
 from xlamig.flow.model.text_parts import is_part_of, whole_of
@@ -129,18 +130,6 @@ def parameter_key(function: str, name: str) -> str:
     return function + PARAMETER + name
 
 
-def starred_key(node: ir.Expr, scope: Scope) -> str:
-    """Return the key of the positions that a function passes on, `*args` in it; "" for others."""
-    bindings = scope.lookup(node.id) if isinstance(node, ir.Name) else []
-    if not isinstance(node, ir.Name) or len(bindings) != 1:
-        return ""
-    binder = _binder(bindings, node.id, scope)
-    function = binder.node
-    stars = function.params if isinstance(function, ir.FunctionDef) else ()
-    is_star = any(param.kind == "*" and param.name == node.id for param in stars)
-    return parameter_key(function_name(binder), STAR) if is_star else ""
-
-
 def kept_key(target: ir.Expr, scope: Scope) -> str:
     """Return the key of the option that an assignment sets; "" for a local name, which is none."""
     match target:
@@ -182,6 +171,8 @@ def codes_of(node: ir.Expr, scope: Scope, depth: int = 0) -> Codes:
     """Return the codes of the values that an expression may have in a scope."""
     if depth > _MAX_DEPTH:
         return ANY
+    if isinstance(node, ir.Call | ir.Compare) and (unset := unset_key(node, scope)):
+        return frozenset({unset})
     match node:
         case ir.Const(value=value):
             return frozenset({code_of(value)})
@@ -223,6 +214,14 @@ def codes_of(node: ir.Expr, scope: Scope, depth: int = 0) -> Codes:
     return frozenset({key}) | otherwise(node, scope, depth)
 
 
+def unset_key(node: ir.Expr, scope: Scope) -> str:
+    """Return the key of an expression of a variable of the environment, with its value while that is not set;
+    "" for others."""
+    if (unset := unset_value(node, scope)) is None:
+        return ""
+    return f"{ENTRY}{section_key(ENVIRONMENT, unset.variable)}{WHILE_UNSET}{code_of(unset.value)}"
+
+
 def otherwise(node: ir.Expr, scope: Scope, depth: int = 0) -> Codes:
     """Return the codes of the default in `cfg.get("x", False)` and `getattr(cfg, "x", False)`."""
     match node:
@@ -242,7 +241,7 @@ def _of_name(name: str, scope: Scope, depth: int) -> Codes:
     for binding in bindings if len(parts) == len(bindings) else (b for b in bindings if b not in parts):
         own = binding.value is not None and option_of(binding.value) == name  # `n = float(n)`
         if binding.kind == "param":
-            found.add(parameter_key(function_name(_binder(bindings, name, scope)), name))
+            found.add(parameter_key(function_name(binder_of(bindings, name, scope)), name))
         elif binding.kind == "import" or binding.scope.kind != "function":
             found.add(_bound_key(name, binding.scope))
         elif binding.kind != "value" or binding.value is None:
@@ -258,7 +257,7 @@ def _within(codes: Iterable[str]) -> Codes:
     return frozenset(UNKNOWN if is_constant(c) or c[0] in (NOT, ONLY_IF) else WITHIN + c for c in wholes)
 
 
-def _binder(bindings: list[Binding], name: str, scope: Scope) -> Scope:
+def binder_of(bindings: list[Binding], name: str, scope: Scope) -> Scope:
     """Return the scope that holds the bindings which a use of a name sees."""
     while scope.bindings.get(name) is not bindings and scope.parent is not None:
         scope = scope.parent

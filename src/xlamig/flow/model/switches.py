@@ -28,6 +28,7 @@ from xlamig.flow.model.option_codes import (
 from xlamig.flow.model.option_tables import NameTable, OptionTable
 from xlamig.flow.model.outcomes import NO_STATE, State
 from xlamig.flow.model.own_parsers import is_of_script
+from xlamig.flow.model.related import Related
 from xlamig.flow.model.same_names import plain, told_apart
 from xlamig.knowledge import values as table
 
@@ -65,7 +66,7 @@ class Switches:
                 above.setdefault(name, set()).update(bases)
                 for base in bases:
                     derived.setdefault(base, set()).add(name)
-        related = _Related(above, derived)
+        related = Related(above, derived)
         self._tables = (OptionTable(related), NameTable(related))
         parsed = frozenset[str]().union(*(given.parsed for given in every))
         self._replaced = frozenset[str]().union(*(given.replaced for given in every)) - parsed
@@ -130,6 +131,12 @@ class Switches:
     def give(self, option: str, code: str) -> None:
         """Note a value that settings give to the options of a name."""
         self._give(ENTRY + option, (code,))
+
+    def leave(self, key: str, code: str) -> None:
+        """Note the value that an option has because nothing gives it another one."""
+        for one in self._tables:
+            one.give(key, (code,))
+            one.leave(key)
 
     def _pass(self, function: str, param: Parameter, called: list[Calls]) -> None:
         key = parameter_key(function, param.name)
@@ -208,21 +215,6 @@ NAMING = ("_target_", "class_path", "name", "target", "type")
 """The entries of settings that may name a function or class, which is called with the other entries."""
 _OF_SETTINGS = Calls((), {STARRED: ANY}, frozenset({(0, frozenset({STARRED}))}))
 """The call of what settings name, with what they say."""
-
-
-class _Related:
-    """The classes that objects of a class may be of, and those above them, from the bases `above` and the
-    classes `derived` from each class."""
-
-    def __init__(self, above: Mapping[str, set[str]], derived: Mapping[str, set[str]]) -> None:
-        self._above, self._derived = above, derived
-        self._found: dict[str, set[str]] = {}
-
-    def __call__(self, owner: str) -> set[str]:
-        if owner not in self._found:
-            below = closure([owner], lambda name: self._derived.get(name, ()))
-            self._found[owner] = closure(below, lambda name: self._above.get(name, ()))
-        return self._found[owner]
 
 
 def _where_missing(codes: Codes, may_be_missing: bool) -> Codes:

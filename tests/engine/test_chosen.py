@@ -78,6 +78,10 @@ def test_lowers_what_no_text_chooses_beside_what_one_does(tmp_path: Path, files:
     "more",
     [
         {"run.sh": "python train.py\n"},  # no text chooses any
+        {
+            "run.sh": "python train.py\n",
+            "notes.md": "A state-of-the-art loss, margin or not.\n- margin first\n",
+        },
         {"notes.md": "Losses: margin, focal.\n"},
         {"exp/a.toml": 'loss = "focal"\n'},
         {"other.py": 'import losses\nlosses.LOSSES["focal"](1)\n'},

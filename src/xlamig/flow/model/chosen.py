@@ -16,8 +16,16 @@ CHOSEN = "chosen: "
 
 _WORD = re.compile(r"\w[\w-]*")
 _PART = re.compile(r"[^\W_]+")
-_VALUE = re.compile(
-    r"""(?:[=:,\[{]|^[ \t]*-|--?[\w.-]+)[ \t]*["'\[(]*([A-Za-z][\w-]*(?:\.\w+)*)""", re.MULTILINE
+_NAME = r"([A-Za-z][\w-]*(?:\.\w+)*)"
+# After `key:` and `key=`, an option, in a list of texts, alone in a line of a list; not in prose.
+_VALUES = tuple(
+    re.compile(before + _NAME + after, re.MULTILINE)
+    for before, after in (
+        (r"""(?:[=:]|(?<![\w-])--?[A-Za-z][\w.-]*[ \t])[ \t]*["'\[({]*""", ""),
+        (r"""[,\[][ \t]*["']""", ""),
+        (r"(?<=\w),", ""),
+        (r"""^[ \t]*-[ \t]+["']?""", r"""["']?[ \t]*$"""),
+    )
 )
 _REGISTERS = re.compile(r"(?i)regist")
 # Words that programs give as values for many reasons.
@@ -89,7 +97,7 @@ class Choices:
         """The tables of which a default, a setting or a command chooses at least one key."""
         given = {_plain(value) for _, mentions in self._every for value in mentions.given}
         for text in self._texts:
-            for value in _VALUE.findall(text):
+            for value in (one for pattern in _VALUES for one in pattern.findall(text)):
                 given |= {_plain(value), _plain(value.rpartition(".")[2])}
         given -= _SAY_NOTHING
         unsaid = {

@@ -11,6 +11,7 @@ from xlamig.flow.model.words import settings_of
 from xlamig.knowledge import signatures
 from xlamig.knowledge import values as table
 
+_LONGEST = 100  # characters of the value of a name for a version
 _MAX_DEPTH = 4
 _TESTS = frozenset({"is_torch_version", "startswith"})
 
@@ -45,7 +46,7 @@ class TorchTests:
                 returned = only_result(test, scope)
                 return None if returned is None else self.holds(*returned, depth + 1)
             case ir.Compare() | ir.Call():
-                return self._on_every_release(test)
+                return self._on_every_release(test, scope)
             case ir.Name() | ir.Attribute():
                 return self._named(test, scope, depth)
         return None
@@ -59,12 +60,23 @@ class TorchTests:
             return True
         return False if name in table.names("torch", "removed") else None
 
-    def _on_every_release(self, test: ir.Expr) -> bool | None:
-        text = self._text[test.start : test.end]
+    def _on_every_release(self, test: ir.Expr, scope: Scope) -> bool | None:
+        text = self._with_version(test, scope)
         if (on_python := holds_on_python(text)) is not None:
             return on_python
         found = holds_on_torch(text)
         return found if found is not None and found == holds_on_torch(text, later=True) else None
+
+    def _with_version(self, test: ir.Expr, scope: Scope) -> str:
+        """Return the source of a test; of one that compares a name for a version, with what the name stands
+        for: `TORCH < parse("2.0")` after `TORCH = parse(torch.__version__)`."""
+        left = test.left if isinstance(test, ir.Compare) else None
+        bindings = scope.lookup(left.id) if isinstance(left, ir.Name) else []
+        value = bindings[0].value if len(bindings) == 1 and bindings[0].kind == "value" else None
+        version = self._text[value.start : value.end] if value is not None else ""
+        if left is None or ".__version__" not in version or len(version) > _LONGEST:
+            return self._text[test.start : test.end]
+        return version + self._text[left.end : test.end]
 
     def _named(self, node: ir.Name | ir.Attribute, scope: Scope, depth: int) -> bool | None:
         """Return the outcome of the only test whose outcome a name stands for."""

@@ -25,6 +25,7 @@ _CALL = re.compile(r"is_torch_version\(\s*[\"']([<>=!]=?)[\"']\s*,\s*[\"'](\d+)\
 _ASKED = r"(?:\b(torch\w*)\.__version__|\bTORCH_VERSION\b|\btorch_version\b)"
 _COMPARED = re.compile(
     rf"""{_ASKED}
+    (?:\.split\(\s*["']\+["']\s*\)\[0\])?  # without the build, "+cu118"
     (?:\.split\(\W*\))? (?:\[(?P<slice>:?)(?P<count>\d+)\])?  # a part of it
     \W*?\s* (?P<operator>[<>=!]=?)
     \D*? (?P<major>\d+) (?:(?:\.|,\s*)(?P<minor>\d+))?  # a text, a tuple or a number

@@ -86,6 +86,7 @@ STRATEGIES: Mapping[str, StrategyInfo] = MappingProxyType(
         "drop-assignment": StrategyInfo("deletes the assignment"),
         "drop-statement": StrategyInfo("deletes the statement"),
         "flag-first": StrategyInfo("tests a flag before the tensor"),
+        "fresh-tensor": StrategyInfo("makes a new tensor of that size, and gives it the name"),
         "guard-statement": StrategyInfo("runs the statement only if {test}", {"test": _TEXT}, (("test",),)),
         "hard-mean": StrategyInfo("chooses the mean over hard examples on the device"),
         "index-select": StrategyInfo("writes `index_select` with the index as a tensor"),

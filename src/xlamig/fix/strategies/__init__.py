@@ -30,6 +30,7 @@ from xlamig.fix.strategies.device_selection import device_selection
 from xlamig.fix.strategies.device_setting import device_setting
 from xlamig.fix.strategies.display import display
 from xlamig.fix.strategies.flag_first import flag_first
+from xlamig.fix.strategies.fresh_tensor import fresh_tensor
 from xlamig.fix.strategies.hard_mean import hard_mean
 from xlamig.fix.strategies.in_place import device_of_tensor
 from xlamig.fix.strategies.index_select import index_select
@@ -97,6 +98,7 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
         "drop-assignment": drop_assignment,
         "drop-statement": drop_statement,
         "flag-first": flag_first,
+        "fresh-tensor": fresh_tensor,
         "guard-statement": guard_statement,
         "hard-mean": hard_mean,
         "index-select": index_select,

@@ -15,6 +15,7 @@ from xlamig.flow.detectors.before_launch import before_launch
 from xlamig.flow.detectors.chosen_classes import chosen
 from xlamig.flow.detectors.eval_gradients import in_evaluation_mode
 from xlamig.flow.detectors.in_scope import device_in_scope
+from xlamig.flow.detectors.kept_tensors import kept_tensor
 from xlamig.flow.detectors.load_locations import of_load
 from xlamig.flow.detectors.module_calls import called_with
 from xlamig.flow.detectors.proofs import (
@@ -96,18 +97,13 @@ class Apis:
             **uses_of_result(name, node, place, self.analysis),
             **resizes_table(name, node, place, self.analysis),
             **zero_replaced(name, node, place, self.analysis),
+            **(kept_tensor(node, place, self.analysis) if self._is_on_device(node) else {}),
         }
         fields["parts"] = parts
         fields["confidence"] = confidence
         fields["reasons"] = (*place.reasons, *self._spelling(node.func, name))
-        yield ApiUse(
-            **fields,
-            name=name,
-            spelled=self._spelled(node.func),
-            via=via,
-            args=args,
-            complete=complete,
-        )
+        spelled = self._spelled(node.func)
+        yield ApiUse(**fields, name=name, spelled=spelled, via=via, args=args, complete=complete)
 
     def chosen(self, node: ir.Call, place: CodeContext) -> Iterator[ApiUse]:
         """Yield a use of each known class that an option may choose for this call."""
@@ -182,7 +178,7 @@ class Apis:
         if receiver is None:
             return None, "certain", None
         tensor, name = f"Tensor.{func.attr}", f"{receiver}.{func.attr}"
-        known = (node.start, node.end) in self.device_methods or (
+        known = self._is_on_device(node) or (
             (func.start, func.end) in self.device_methods and self.interest.wants(name)
         )
         if receiver == "unknown" and known and self.interest.wants(tensor):
@@ -193,6 +189,9 @@ class Apis:
             own = func.attr in self.own_methods or self.analysis.names.project.has_method(func.attr)
             return name, "possible" if own or not self.analysis.has_torch else "likely", func.value
         return name, "certain", func.value
+
+    def _is_on_device(self, node: ir.Call) -> bool:
+        return (node.start, node.end) in self.device_methods
 
     def _spelling(self, node: ir.Expr, name: str) -> tuple[Why, ...]:
         """Return the reason for a name that the code does not show: `o(...)` is `torchdiffeq.odeint`."""

@@ -107,12 +107,15 @@ def holds_unknown(value: AbstractValue) -> bool:
 
 
 def placed(thing: AbstractValue, owner: AbstractValue) -> AbstractValue:
-    """Return the value with the residence of the module that it is part of."""
+    """Return the value with the residence of the module that it is part of; what was made on the device for a
+    module of the host stays there."""
     if owner.kind != "module" or not owner.place:
         return thing
     if thing.kind == "module" and thing.place in ("host", ""):
         return thing.replace(place=owner.place, sure=min(thing.sure, owner.sure), why=thing.why or owner.why)
     if thing.kind == "tensor" and thing.trait in (Mark.PARAMETER, Mark.BUFFER):
+        if owner.place == "host" and thing.place in ("device", "either"):
+            return thing
         return thing.replace(place=owner.place, sure=min(thing.sure, owner.sure), why=thing.why or owner.why)
     if thing.kind == "sequence" and thing.trait is Mark.PARAMETER:  # a `ParameterList`, no plain list
         items = None if thing.items is None else tuple(_registered(one, owner) for one in thing.items)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from xlamig.engine.cache import Cache, digest
 from xlamig.engine.configured import is_configured_elsewhere, public_classes
-from xlamig.engine.installed import is_installed, library_folders, runs_torch
+from xlamig.engine.installed import is_installed, library_folders, published_folders, runs_torch
 from xlamig.engine.packed import Packed
 from xlamig.engine.source import Source
 from xlamig.engine.switches import is_tried_out, texts_beside
@@ -55,13 +55,16 @@ def unreached_scopes(
     libraries = sorted(library_folders(every, index))
     files = [(source.file.name, source.module, *_seals(source)) for source in python]
     states = sorted(switches.items())
+    chooses = not any(True for _ in published_folders(every))  # who installs a package may choose any name
     made: frozenset[str] = frozenset()
     if is_configured_elsewhere(every, texts):
         made = made.union(*map(public_classes, python))
-    key = digest("unreached", files, texts, sorted(beside), libraries, states, sorted(tried), sorted(made))
+    key = digest(
+        "unreached", files, texts, sorted(beside), libraries, states, sorted(tried), sorted(made), chooses
+    )
     found: Unreached | None = cache.get_many([key]).get(key)
     if found is None:
-        found = _find_unreached(python, index, beside, libraries, switches, [*texts, *made], tried)
+        found = _find_unreached(python, index, beside, libraries, switches, [*texts, *made], tried, chooses)
         cache.put_many({key: found})
     return found
 
@@ -74,6 +77,7 @@ def _find_unreached(
     switches: Mapping[str, State],
     texts: Iterable[str],
     tried: Collection[str],
+    chooses: bool,
 ) -> Unreached:
     roots = {part for source in python for part in source.module.split(".")}
     own = [source for source in python if source.file.name not in beside]
@@ -84,7 +88,9 @@ def _find_unreached(
     finds_modules = any(source.loaded.clues.computes_imports for source in python if source.loaded)
     referring = Referring(index, modules, roots.__contains__, finds_modules)
     texts = list(texts)
-    reach = Reach(mentions, roots.__contains__, referring, _is_off(switches, modules), texts)
+    reach = Reach(
+        mentions, roots.__contains__, referring, _is_off(switches, modules), texts if chooses else None
+    )
     waits = Reach(mentions if of_libraries else (), roots.__contains__, referring, _is_off({}, modules))
     if not any(reach.unmentioned(listed, of_libraries)) and not reach.unreached() and not waits.unreached():
         return NONE_UNREACHED

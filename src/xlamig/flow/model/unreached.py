@@ -34,13 +34,14 @@ class Reach:
         is_own: Callable[[str], bool],
         referring: Referring,
         is_off: _IsOff,
-        texts: Iterable[str] = (),
+        texts: Iterable[str] | None = None,
     ) -> None:
         self._every = list(modules)
         self._referring = referring
         self._is_off = is_off
         self._picks = Picks(self._every, referring)
-        self._choices_in = partial(Choices, self._every, texts, is_own)
+        self._chooses = texts is not None
+        self._choices_in = partial(Choices, self._every, texts or (), is_own)
         searched = set(self._modules_searched(is_own))
         here = (key for key, mentions in self._every if HERE in mentions.searched)
         open_ones = [*here, *(key for key, _ in self._every if not searched.isdisjoint((key, _module(key))))]
@@ -179,7 +180,9 @@ class Reach:
     def _off(self) -> list[str]:
         """Why each of the blocks never runs by its own conditions."""
         return [
-            self._is_off(key := places[0][0], block.conditions) or self._choices.out(key, block.conditions)
+            self._is_off(key := places[0][0], block.conditions)
+            or (self._chooses and self._choices.out(key, block.conditions))
+            or ""
             for places, block in self._blocks
         ]
 

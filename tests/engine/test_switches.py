@@ -111,6 +111,17 @@ def test_tells_the_option(tmp_path: Path) -> None:
     assert finding.reasons[-1].place is not None and finding.reasons[-1].place.location.row == 9
 
 
+def test_reads_pages_beside_a_package(tmp_path: Path) -> None:
+    files = {
+        "app/__init__.py": "",
+        "app/train.py": PARSED.replace("from net", "from .net"),
+        "app/net.py": NET,
+    }
+    write({**files, "README.md": "Run `python -m app.train --use-ckpt`\n"}, tmp_path)
+    options = engine.Options({"select": ["XLA806"]}, isolated=True, jobs=1, cache=False)
+    assert [f.severity for f in engine.check([tmp_path], options).findings] == ["error"]
+
+
 def test_says_nothing_of_options_where_a_file_is_checked_alone(tmp_path: Path) -> None:
     assert severity(tmp_path, {"train.py": TRAIN + "net = Net()\n"}, "net.py") == "error"
 

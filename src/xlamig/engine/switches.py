@@ -205,7 +205,8 @@ def texts_beside(sources: Collection[Source]) -> Iterator[str]:
     sources of the run."""
     known = {source.file.path for source in sources}
     folders = {source.file.path.parent for source in sources}
-    folders |= {s.file.path.parent.parent for s in sources if s.is_package}  # where a package is run from
+    packages = {path.parent for path in known if path.name == "__init__.py"}
+    folders |= {package.parent for package in packages}  # where a package is run from
     if len(folders) > 1:
         top = Path(os.path.commonpath(folders))
         folders |= {outer for one in folders for outer in one.parents if outer.is_relative_to(top)}

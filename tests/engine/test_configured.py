@@ -209,7 +209,8 @@ def test_choices_and_commands_name_classes(tmp_path: Path, defined: str, more: d
 def test_an_option_names_no_other_class(
     tmp_path: Path, defined: str, taken: str, more: dict[str, str]
 ) -> None:
-    assert by_option(tmp_path, defined, taken, more) == []
+    others = "".join(f"\nclass Other{i}:\n    pass\n" for i in range(4))  # of few, each may be meant
+    assert by_option(tmp_path, defined, taken, {"agents/sac.py": AGENT + others, **more}) == []
 
 
 LEARNER = """from dataclasses import dataclass

@@ -23,8 +23,8 @@ def record_index_apart(
 ) -> None:
     """Record a tensor of the host that is indexed by one of the device: that raises, unless the index has 0
     dimensions, which is read. A tensor of the device takes indices of the host."""
-    if _is_left(node.value, base) and any(map(_is_vector_on_device, index)):
-        _record(m, node.value, base, INDEX)
+    if is_left(node.value, base) and any(map(_is_vector_on_device, index)):
+        record_apart(m, node.value, base, INDEX)
 
 
 def record_picked_apart(m: State, name: str, owner: AbstractValue | None, args: Args, node: ir.Call) -> None:
@@ -34,12 +34,12 @@ def record_picked_apart(m: State, name: str, owner: AbstractValue | None, args: 
         given.insert(0, (node.func.value, owner))
     if any(_is_on_device(thing) for _, thing in given):
         for part, thing in given:
-            if _is_left(part, thing):
-                _record(m, part, thing, name)
+            if is_left(part, thing):
+                record_apart(m, part, thing, name)
                 return
 
 
-def _is_left(node: ir.Expr, thing: AbstractValue) -> bool:
+def is_left(node: ir.Expr, thing: AbstractValue) -> bool:
     """Return whether a tensor is on the host for sure, and nothing that moves with a module."""
     plain = thing.kind == "tensor" and not thing.loose and thing.trait not in _ELSEWHERE
     on_host = plain and thing.place == "host" and thing.sure == CERTAIN
@@ -56,7 +56,8 @@ def _is_vector_on_device(thing: AbstractValue) -> bool:
     return _is_on_device(thing) and bool(thing.shape or thing.cause == "dynamic" or thing.dtype == "bool")
 
 
-def _record(m: State, node: ir.Expr, thing: AbstractValue, operation: str) -> None:
+def record_apart(m: State, node: ir.Expr, thing: AbstractValue, operation: str) -> None:
+    """Record that an operation gets a tensor of the host beside one of the device."""
     if not m.entered_from_host and not m.without_tensors:
         text = short(m.source(node))
         m.record(Transfer, node, LIKELY, thing.why, via="missing", operation=operation, tensor=text)

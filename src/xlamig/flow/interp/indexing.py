@@ -24,6 +24,7 @@ from xlamig.flow.interp.filled import is_filled_with
 from xlamig.flow.interp.fixed_masks import fixed_mask
 from xlamig.flow.interp.growth import record_growth_of
 from xlamig.flow.interp.host_indices import record_host_indices
+from xlamig.flow.interp.host_writes import record_host_write
 from xlamig.flow.interp.kept import carried_by_rows, entry_name, is_carried, kept_entry
 from xlamig.flow.interp.lengths import as_the_longest
 from xlamig.flow.interp.masks import as_compared, as_mask, has_mask, masked_base, record_mask
@@ -113,12 +114,9 @@ class Indexing:
             if base.trait is Mark.SHAPE and start not in (None, 0):
                 return AbstractValue("sequence", element=self.dimension(base, start), trait=Mark.SHAPE_REST)
             return AbstractValue("sequence", element=element_of(base), cause=base.cause)
-        if (
-            base.items is not None
-            and isinstance(first.const, int)
-            and -len(base.items) <= first.const < len(base.items)
-        ):
-            return base.items[first.const]
+        items, at = base.items, first.const
+        if items is not None and isinstance(at, int) and -len(items) <= at < len(items):
+            return items[at]
         read_position(self.reads, node, first)
         if base.trait is Mark.SHAPE:
             return self.dimension(base, first.const)
@@ -185,6 +183,7 @@ class Indexing:
             if base.loose and isinstance(base.trait, Carried):  # a container of tensors
                 record_growth_of(self.m, thing, entry_name(target.value, base, index[0].const))
             self._costs(target, base, index, "write", thing, value, operator)
+            record_host_write(self.m, self.reads, target, base, index, value, thing)
             moved = thing.kind == "tensor" and thing.place == "device"
             base = written(self.m, name, base, (thing, *index))
             if name and ((moved and base.place == "") or base.on_host):

@@ -108,3 +108,17 @@ def test_finds_none_of_many_that_no_option_names(tmp_path: Path) -> None:
 )
 def test_runs_the_class_that_is_meant(tmp_path: Path, names: list[str]) -> None:
     assert told(tmp_path, BELOW, names) == ["XLA101 base_model.py", "XLA401 train.py"]
+
+
+def test_counts_what_the_class_calls_as_used(tmp_path: Path) -> None:
+    """Nothing but the class, which a text never names, calls the function of another file."""
+    networks = "import torch\n\ndef build():\n    assert torch.cuda.is_available()\n"
+    networks += "    return torch.nn.Linear(3, 3)\n"
+    model = MODEL.replace("NAME", "CycleGANModel").replace('nn.Linear(3, 3).to("xla")', "networks.build()")
+    model = model.replace("from torch import nn", "from . import networks")
+    (tmp_path / "models").mkdir()
+    (tmp_path / "models/networks.py").write_text(networks)
+    guarded = 'if __name__ == "__main__":\n    print(torch.ones(1))\n'
+    (tmp_path / "tool.py").write_text(f"import torch\nimport models\n{guarded}")
+    write(tmp_path, BELOW, {"models/cycle_gan_model.py": model})
+    assert codes(tmp_path, "XLA003") == ["XLA003 networks.py"]

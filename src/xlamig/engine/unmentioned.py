@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from xlamig.engine.cache import Cache, digest
@@ -17,6 +17,7 @@ from xlamig.flow.model.conditions import Conditions
 from xlamig.flow.model.mentioned import Block, Mentions
 from xlamig.flow.model.outcomes import State, outcome
 from xlamig.flow.model.references import Referring
+from xlamig.flow.model.registries import CONFIGURED
 from xlamig.flow.model.same_names import StatesInModule
 from xlamig.flow.model.unreached import Reach
 
@@ -59,6 +60,7 @@ def unreached_scopes(
     made: frozenset[str] = frozenset()
     if is_configured_elsewhere(every, texts):
         made = made.union(*map(public_classes, python))
+    made |= {name for source in python for name in _configured_in(source)}
     key = digest(
         "unreached", files, texts, sorted(beside), libraries, states, sorted(tried), sorted(made), chooses
     )
@@ -109,6 +111,14 @@ def _find_unreached(
         {name: tuple(sorted(scopes)) for name, scopes in unused.items()},
         {name: tuple(sorted(scopes)) for name, scopes in off.items()},
     )
+
+
+def _configured_in(source: Source) -> Iterator[str]:
+    """Yield the classes that a module makes by what configurations and options name."""
+    interface = source.loaded.interface if source.loaded else None
+    for entry in interface.registries.entries if interface else ():
+        if entry.container.endswith(f".{CONFIGURED}"):
+            yield entry.name.rpartition(".")[2]
 
 
 def _is_off(states: Mapping[str, State], modules: Mapping[str, str]) -> Callable[[str, Conditions], str]:

@@ -41,6 +41,8 @@ def severities(folder: Path, code: str, files: dict[str, str]) -> list[str]:
         ("XLA408", "torch.manual_seed(torch.nn.Dropout(0.1))", ["info"]),
         ("XLA408", "torch.manual_seed(torch.cuda.FloatTensor(1))", ["info"]),
         ("XLA408", "torch.manual_seed(torch.optim.SGD(torch.nn.Dropout(0.1)))", ["warning"]),
+        ("XLA408", "torch.manual_seed(torch.optim.SGD(torch.nn.RReLU()))", ["info"]),  # draws on the CPU
+        ("XLA408", "torch.manual_seed(torch.empty_like(x).log_normal_())", ["info"]),
         ("XLA408", "torch.manual_seed(torch.optim.SGD(torch.nn.LSTM(3, 3)))", ["info"]),
         ("XLA408", "torch.manual_seed(torch.optim.SGD(torch.nn.LSTM(3, 3, dropout=0.1)))", ["warning"]),
         ("XLA408", "torch.manual_seed(torch.randn(3, device=device))", ["warning"]),

@@ -38,6 +38,7 @@ from xlamig.flow.interp.opaque_calls import OpaqueCalls
 from xlamig.flow.interp.optimizer_calls import call_optimizer, call_update, is_own_optimizer, run_own
 from xlamig.flow.interp.project_calls import ProjectCalls
 from xlamig.flow.interp.reads import Reads
+from xlamig.flow.interp.seldom_flags import with_frequency
 from xlamig.flow.interp.sizes import Sizes
 from xlamig.flow.interp.special_calls import SpecialCalls, note_collective
 from xlamig.flow.interp.state import State
@@ -96,7 +97,7 @@ class Calls:
         """Return the evaluated arguments of a call."""
         made = Args()
         for arg in node.args:
-            thing = self.m.semantics.evaluate(arg.value)
+            thing = with_frequency(self.m, arg.value, self.m.semantics.evaluate(arg.value))
             if not arg.star:
                 made.pairs.append((arg, thing))
             if arg.star == "*" and thing.items is not None and thing.kind == "sequence":

@@ -5,8 +5,29 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from xlamig import ir
-from xlamig.flow.interp.domain import AbstractValue
+from xlamig.flow.interp.domain import AbstractValue, Mark
+from xlamig.flow.interp.frames import Frame
+from xlamig.flow.model.frequency_guards import FrequencyGuards
 from xlamig.flow.model.scopes import path_of
+
+
+def runs_seldom(guards: FrequencyGuards, test: ir.Expr, frame: Frame, taken: bool) -> bool:
+    """Return whether a branch runs in some steps only, by what its test is or by a flag that a caller set."""
+    if asks_each_step(test, frame.env):
+        return False
+    return guards.lowers_frequency(test, frame.scope, taken) or _asks_flag(test, frame.env, taken)
+
+
+def _asks_flag(test: ir.Expr, env: Mapping[str, AbstractValue], taken: bool) -> bool:
+    match test:
+        case ir.Unary(op="not", operand=operand):
+            return _asks_flag(operand, env, not taken)
+        case ir.Bool(op="and", values=values):
+            return taken and any(_asks_flag(value, env, taken) for value in values)
+        case ir.Name(id=name):
+            flag = env.get(name) if taken else None
+            return flag is not None and flag.trait is Mark.SELDOM
+    return False
 
 
 def asks_each_step(test: ir.Expr, env: Mapping[str, AbstractValue]) -> bool:

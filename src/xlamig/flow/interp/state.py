@@ -15,7 +15,7 @@ from xlamig.flow.interp.domain import AbstractValue, Residence
 from xlamig.flow.interp.events import CONFIDENCES, FREQUENCIES, Event, Recorder
 from xlamig.flow.interp.evidences import Evidences
 from xlamig.flow.interp.frames import STEPS, ClassInfo, Env, Frame, Function, Loop
-from xlamig.flow.interp.intervals import asks_each_step
+from xlamig.flow.interp.intervals import runs_seldom
 from xlamig.flow.interp.semantics import Alone, Program, Semantics
 from xlamig.flow.interp.setting import AtMost, Rarer, Setting
 from xlamig.flow.interp.skipped import SkippedBranches
@@ -139,8 +139,8 @@ class State:
 
     def lowers_frequency(self, test: ir.Expr, taken: bool) -> Rarer:
         """`if step % 100 == 0`: what is inside runs in some steps only."""
-        lowers = self.frequency in ("step", "interval") and not asks_each_step(test, self.env)
-        return Rarer(self, lowers and self.frequency_guards.lowers_frequency(test, self.frame.scope, taken))
+        often = self.frequency in ("step", "interval")
+        return Rarer(self, often and runs_seldom(self.frequency_guards, test, self.frame, taken))
 
     def sometimes(self) -> Rarer:
         """Code inside it runs in the steps that a value decides."""

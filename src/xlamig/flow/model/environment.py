@@ -14,8 +14,10 @@ from xlamig.knowledge import values as table
 
 _READS = frozenset({"os.environ.get", "os.getenv", "environ.get", "getenv"})
 _VARIABLES = frozenset({"os.environ", "environ"})
+# Any: constants of Python of several types
 _SAME: Mapping[str, Callable[[Any], object]] = {"bool": bool, "int": int, "float": float, "str": str}
 _METHODS = frozenset({"lower", "upper", "strip"})
+# Any: as above
 _COMPARES: Mapping[str, Callable[[Any, Any], object]] = {
     "==": operator.eq, "!=": operator.ne, "is": operator.is_, "is not": operator.is_not,
     "in": lambda a, b: a in b, "not in": lambda a, b: a not in b,

@@ -9,6 +9,7 @@ from functools import cache
 from xlamig import ir
 from xlamig.facts import Why
 from xlamig.flow.model.by_kind import of_kind
+from xlamig.flow.model.flag_tests import tests_of_flag
 from xlamig.flow.model.known import short
 from xlamig.flow.model.process_numbers import ProcessNumbers
 from xlamig.flow.model.scopes import Scope, path_of
@@ -184,7 +185,11 @@ class FrequencyGuards:
                 if _SELDOM.search(name):
                     return None if _is_mode(test, scope) else True
                 value = _set_to(test, scope) if depth == 0 and isinstance(test, ir.Name) else None
-                return None if value is None else self._is_seldom(value, scope, 1)
+                if value is not None:
+                    return self._is_seldom(value, scope, 1)
+                bound = scope.bindings.get(test.id, []) if isinstance(test, ir.Name) and depth == 0 else []
+                tests = tests_of_flag(self._module, bound)
+                return True if tests and all(self._is_seldom(one, scope, 1) for one in tests) else None
         return None
 
 

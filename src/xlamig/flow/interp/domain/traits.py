@@ -61,6 +61,7 @@ class Mark(Enum):
     PARTIAL = "partial"  # a loader whose last batch may be smaller
     REGISTRY = "registry"  # a container of the project's functions or classes
     PLATEAU = "plateau"  # a scheduler that reads the loss
+    SELDOM = "seldom"  # a flag that holds in some steps only
     STEP = "step"  # a context that ends a step
 
 

@@ -1,0 +1,19 @@
+"""Flags that hold in some steps only, as a caller passes them: `update(x, log=step % 100 == 0)`."""
+
+from __future__ import annotations
+
+from xlamig import ir
+from xlamig.flow.interp.domain import BOOL, AbstractValue, Mark
+from xlamig.flow.interp.intervals import asks_each_step
+from xlamig.flow.interp.state import State
+
+_OFTEN = ("step", "interval")
+
+
+def with_frequency(m: State, node: ir.Expr, thing: AbstractValue) -> AbstractValue:
+    """Return the value of an argument; a flag that holds in some steps only remembers it."""
+    flag = thing.kind in ("bool", "unknown") and isinstance(node, ir.Name | ir.Compare | ir.Bool)
+    if not flag or m.frequency not in _OFTEN or asks_each_step(node, m.env):
+        return thing
+    seldom = m.frequency_guards.lowers_frequency(node, m.frame.scope, True)
+    return BOOL.replace(trait=Mark.SELDOM) if seldom else thing

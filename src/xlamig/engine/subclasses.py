@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 
 from xlamig.engine.source import Source
 from xlamig.flow.interp.domain import MAX_ALTERNATIVES
+from xlamig.flow.model.closure import closure
 from xlamig.flow.model.registries import BELOW
 
 
@@ -18,7 +19,7 @@ def subclasses_named(
     below = _heirs(sources) if asked else {}
     given = {word.replace("_", "").replace("-", "").lower() for word in words}
     for base in asked:
-        every = list(_all_below(base, below))
+        every = _all_below(base, below)
         meant = [one for one in every if _is_meant(one.rpartition(".")[2].lower(), base.lower(), given)]
         for dotted in every if len(every) <= MAX_ALTERNATIVES else meant:
             yield BELOW + base, dotted
@@ -36,15 +37,9 @@ def _heirs(sources: Collection[Source]) -> Mapping[str, list[str]]:
     return found
 
 
-def _all_below(base: str, below: Mapping[str, list[str]]) -> Iterator[str]:
-    """Yield the classes below another, directly or through others."""
-    known, waiting = set[str](), [base]
-    while waiting:
-        for dotted in below.get(waiting.pop(), ()):
-            if dotted not in known:
-                known.add(dotted)
-                waiting.append(dotted.rpartition(".")[2])
-                yield dotted
+def _all_below(base: str, below: Mapping[str, list[str]]) -> list[str]:
+    """Return the full names of the classes below another, directly or through others."""
+    return sorted(closure(below.get(base, ()), lambda dotted: below.get(dotted.rpartition(".")[2], ())))
 
 
 def _is_meant(name: str, base: str, given: Collection[str]) -> bool:

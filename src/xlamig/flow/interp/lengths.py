@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from xlamig import ir
 from xlamig.facts import Why
 from xlamig.flow.interp.arguments import Args
+from xlamig.flow.interp.blocks import runs_in_module
 from xlamig.flow.interp.domain import FOREIGN, LIKELY, NUMBER, OPTION, AbstractValue, Mark, Trait
 from xlamig.flow.interp.frames import Env, Loop
 from xlamig.flow.interp.state import State
@@ -164,9 +165,8 @@ class Lengths:
 
     def drawn(self) -> AbstractValue:
         """A random number, drawn again and again or once for the whole run, as in a module's constructor."""
-        loops, own = self.m.loops, self.m.env.get("self")
-        in_module = own is not None and own.kind == "module"
-        if in_module and ".__init__" in self.m.frame.scope.name and not self.m.batching:
+        loops = self.m.loops
+        if runs_in_module(self.m) and ".__init__" in self.m.frame.scope.name and not self.m.batching:
             return NUMBER
         trait = Mark.DRAWN if self.m.repeating else None
         return AbstractValue("number", cause="random", loop=loops[-1].id if loops else 0, trait=trait)

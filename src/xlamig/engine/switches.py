@@ -67,6 +67,7 @@ _USES_FILES = re.compile(
 )
 _TESTS = re.compile(r"\btest_\w+\(")
 _SETS_MODE = re.compile(r"^[ \t]*(\w+)\.train\((?:True|False)?\)", re.MULTILINE)
+_COMMAND = re.compile(r"(?:^|[\s`$>])(?:python[\d.]*|torchrun|accelerate|deepspeed)[ \t][^\n]*\w\.py\b")
 _REMARK = re.compile(r"(?:^|(?<=\s))#.*$", re.MULTILINE)  # in Python
 _COMMENT = re.compile(r"^[ \t]*(?:#|//).*$", re.MULTILINE)
 
@@ -131,7 +132,8 @@ def _find_switches(
             reached = given.in_reach(scopes)
             modules.append((source.module, _published(reached) if source.file.name in published else reached))
     alone = {module for module, _ in modules}.difference(imported)
-    switches = Switches(modules, evaluates, made, left, alone)
+    documented = any(map(_COMMAND.search, texts))
+    switches = Switches(modules, evaluates, made, left, alone, documented)
     if variables := [key for key in switches.tested if variable_in(key).startswith(_OF_SLURM)]:
         every = (*(s.source.text for s in sources if not _given(s)), *beside)
         if not by_slurm and not any(map(_SLURM.search, every)):

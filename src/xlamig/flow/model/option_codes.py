@@ -1,11 +1,12 @@
 """The values that an option may have, coded as words, and the keys that options are known by.
 
-The codes are OFF, ON, another number after FINITE, NONE, NO_NUMBER for None in place of a number, which says
-that it is off, a string after TEXT, CUDA for what is 0 or False on a host without CUDA, NO_CUDA for its
-opposite, and UNKNOWN; one of these after FALLBACK for what a look-up gives where the option is missing:
-`getattr(cfg, "x", False)`; the key of another option whose value it is; and such a key after NOT for its
-opposite, after ONLY_IF for a value that is false at least where that option is off, after WITHIN for a part
-of a string or its parts: `kind.lower().split("-")[0]`.
+The codes are OFF, ON, another number after FINITE, NONE, NO_NUMBER for None in place of a number, which
+says that it is off, UNGIVEN for None where a command may leave an option, a string after TEXT, CUDA for
+what is 0 or False on a host without CUDA, NO_CUDA for its opposite, and UNKNOWN; one of these after
+FALLBACK for what a look-up gives where the option is missing: `getattr(cfg, "x", False)`; the key of
+another option whose value it is; and such a key after NOT for its opposite, after ONLY_IF for a value that
+is false at least where that option is off, after WITHIN for a part of a string or its parts:
+`kind.lower().split("-")[0]`.
 
 The key of a parameter is "function(x", that of an attribute of `self` or of a class ".Class.x", or ".x" if an
 object of any class may be meant, that of a name of the module "=x", and that of an entry or of another
@@ -25,7 +26,7 @@ from xlamig.flow.model.scopes import Binding, Scope, path_of
 from xlamig.flow.model.set_before import value_above
 from xlamig.flow.model.text_parts import is_part_of, whole_of
 
-OFF, ON, FINITE, NONE, NO_NUMBER, UNKNOWN = "-", "+", "#", "~", "~#", "?"
+OFF, ON, FINITE, NONE, NO_NUMBER, UNGIVEN, UNKNOWN = "-", "+", "#", "~", "~#", "~'", "?"
 CUDA, NO_CUDA = "$", "^"
 TEXT = "'"
 FALLBACK = ";"

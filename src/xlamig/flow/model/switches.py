@@ -16,10 +16,12 @@ from xlamig.flow.model.option_codes import (
     FALLBACK,
     INSTANCE,
     NO_CUDA,
+    NO_NUMBER,
     NONE,
     OFF,
     ON,
     TEXT,
+    UNGIVEN,
     UNKNOWN,
     Codes,
     name_of,
@@ -37,7 +39,8 @@ class Switches:
     """The states of the options of a project, from what its modules give, each with its name. A project that
     `never_trains` leaves its modules in the mode for evaluation; settings that are no modules name the
     functions and classes that are `made` of what they say. The keys `left` alone are of what has other values
-    only where nothing runs: nobody chooses between these. No module imports those that are `alone`."""
+    only where nothing runs: nobody chooses between these. No module imports those that are `alone`. Commands
+    that run a `documented` project are known."""
 
     def __init__(
         self,
@@ -46,6 +49,7 @@ class Switches:
         made: Iterable[str] = (),
         left: Collection[str] = (),
         alone: Collection[str] = (),
+        documented: bool = False,
     ) -> None:
         every = told_apart(modules, alone)
         self.tested = frozenset[str]().union(*(given.tested for given in every))
@@ -72,7 +76,9 @@ class Switches:
         self._replaced = frozenset[str]().union(*(given.replaced for given in every)) - parsed
         for given in every:
             for key, codes in given.values.items():
-                self._give(key, _where_missing(codes, name_of(key) not in parsed))
+                option = name_of(key)
+                is_left = documented and not _is_choice(option)
+                self._give(key, _known_values(codes, option not in parsed, is_left))
         calls = _joined(every, functions, functions.keys() | above.keys())
         handed = frozenset[str]().union(*(given.handed for given in every))
         kept = handed.union(*(given.kept for given in every))
@@ -217,10 +223,12 @@ _OF_SETTINGS = Calls((), {STARRED: ANY}, frozenset({(0, frozenset({STARRED}))}))
 """The call of what settings name, with what they say."""
 
 
-def _where_missing(codes: Codes, may_be_missing: bool) -> Codes:
-    """Return the codes of an option's values, those of look-ups without it only if it may be missing."""
-    left = (code for code in codes if may_be_missing or not code.startswith(FALLBACK))
-    return frozenset(code.removeprefix(FALLBACK) for code in left)
+def _known_values(codes: Codes, may_be_missing: bool, is_left: bool) -> Codes:
+    """Return the codes of an option's values, those of look-ups without it only if it may be missing; one
+    that commands leave is off."""
+    known = (code for code in codes if may_be_missing or not code.startswith(FALLBACK))
+    ungiven = NO_NUMBER if is_left else UNKNOWN
+    return frozenset(ungiven if code == UNGIVEN else code.removeprefix(FALLBACK) for code in known)
 
 
 def _named_in(every: Iterable[Given]) -> Iterator[str]:

@@ -57,6 +57,12 @@ def test_lists_files_that_may_come_from_a_gpu(tmp_path: Path, files: dict[str, s
     assert shown(tmp_path, files) == [False]
 
 
+def test_leaves_files_of_such_a_program_that_a_pattern_finds(tmp_path: Path) -> None:
+    train = "import glob\n" + TRAIN.format(saved=COPIES, path="glob.glob('out/run-*')[0]")
+    assert shown(tmp_path, {"train.py": train}) == [True]
+    assert shown(tmp_path, {"train.py": train.replace("out/run", "out/pretrained")}) == [False]
+
+
 @pytest.mark.parametrize("saved", [COPIES, "{k: v.cpu() for k, v in state.items()}"])
 def test_leaves_files_of_a_program_that_saves_on_the_cpu(tmp_path: Path, saved: str) -> None:
     assert shown(tmp_path, {"train.py": TRAIN.format(saved=saved, path="args.weights")}) == [True]

@@ -105,6 +105,29 @@ def train(net, epochs, args, path):
 """
 
 
+TESTED = """
+def test({best}):
+    return torch.load({load})
+def train(net, epochs, path):
+    for epoch in range(epochs):
+        if net.better():
+            torch.save(net, {load})
+    return test({best})
+"""
+RETURNED = """
+class Trainer:
+    def _fit(self, net, epochs):
+        for epoch in range(epochs):
+            if net.better():
+                path = f'best_{{epoch}}.pt'
+                torch.save(net.state_dict(), path)
+        return {result}
+    def run(self, net):
+        best = self._fit(net, 3)
+        net.load_state_dict(torch.load(best))
+"""
+
+
 def best(
     load: str, save: str = "torch.save(net.state_dict(), path)", loop: str = "for epoch in range(epochs):"
 ) -> str:
@@ -122,6 +145,9 @@ def best(
             "with open(args.save, 'wb') as f:\n                torch.save(net, f)",
         ),
         "torch.save(net.state_dict(), 'a/net.pt')\nx = torch.load('a/net.pt')\n",
+        TESTED.format(best="path", load="path"),
+        TESTED.format(best="net, BEST", load="BEST"),
+        RETURNED.format(result="path"),
     ],
 )
 def test_a_file_that_the_same_run_has_written(source: str) -> None:
@@ -137,6 +163,10 @@ def test_a_file_that_the_same_run_has_written(source: str) -> None:
         best("with open(args.load, 'rb') as f:\n        x = torch.load(f)", "torch.save(net, f)"),
         "def train(net, path):\n  x = torch.load(path)\n  for e in range(9):\n    torch.save(net, path)\n",
         "def keep(net, path):\n  torch.save(net, path)\ndef test(path):\n  return torch.load(path)\n",
+        TESTED.format(best="path", load="path") + "test(input())\n",
+        TESTED.format(best="net, BEST", load="BEST").replace("torch.save(net, BEST)", "pass"),
+        RETURNED.format(result="self.path"),
+        "def run(net, p):\n  if net:\n    torch.save(net, p)\n  else:\n    x = torch.load(p)\n",
     ],
 )
 def test_a_file_of_another_run(source: str) -> None:

@@ -59,6 +59,7 @@ def summary_of(
     """Nothing here depends on any other module or on the rules. `pieces` are those of the module before an
     edit, and become this one's."""
     from xlamig.flow.interface import interface_of
+    from xlamig.flow.model.file_writers import habits_of as writing_habits
     from xlamig.flow.model.mentions import mentions_of
     from xlamig.flow.model.module_given import given_by
     from xlamig.flow.model.pickled import habits_of
@@ -76,7 +77,7 @@ def summary_of(
         uses_of(module, scopes, pieces),
         given_by(module, scopes, pieces),
         mentions_of(module, scopes, pieces),
-        habits_of(module, scopes, text),
+        habits_of(module, scopes, text).union(writing_habits(module, scopes, text)),
     )
 
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from xlamig import ir
 from xlamig.facts import ApiUse, Fact, Span
+from xlamig.flow.detectors.same_run import SameRun
 from xlamig.flow.model.by_kind import call_at, function_around, of_kind
+from xlamig.flow.model.file_writers import WRITES
 from xlamig.flow.model.only_calls import arguments
 from xlamig.flow.model.option_codes import option_of
+from xlamig.flow.model.saved_paths import file_argument, file_name, only_value
 from xlamig.flow.model.scopes import Scope, ScopeTable, path_of
 from xlamig.flow.model.site import Analysis
 from xlamig.knowledge import values as table
@@ -18,40 +21,50 @@ HOST_DATA, ON_HOST = "host-data", "on-host"
 PRETRAINED = re.compile(r"pre_?train|finetune", re.I)
 _SAVES = "saves"  # the habit of a module, see engine.clues
 _LOADER = "torch.load"
+_SEARCHES = frozenset({"glob", "iglob"})
 _DATASET = re.compile(r"Dataset$|^torchvision\.datasets\.")
 _MAY_PLACE = re.compile(
     r"cuda|device|gpu|xla|\.to\((?!torch\.\w+\))|state_dict|(?:model|net|encoder)\w*\(", re.I
 )
-_HEADS = frozenset({"Path", "str", "abspath", "realpath", "expanduser"})
-_FOLLOWED = 4  # names and calls around a path
 
 
 class OwnFiles:
     """Reads the paths of a module's `torch.save` and `torch.load`; `proofs` are the interpreter's."""
 
     def __init__(
-        self, scopes: ScopeTable, analysis: Analysis, proofs: Mapping[Span, Mapping[str, str]]
+        self,
+        scopes: ScopeTable,
+        analysis: Analysis,
+        proofs: Mapping[Span, Mapping[str, str]],
+        called_elsewhere: Collection[str] = (),
     ) -> None:
         self.scopes, self.analysis, self.proofs = scopes, analysis, proofs
+        self.called_elsewhere = called_elsewhere
         self._module = analysis.module
 
     def proof(self, fact: Fact) -> Mapping[str, str]:
-        """The proof "own-file" of a load: a loop or statement above it in the function has saved the file,
-        or all that the module saves there is data of the host; "saved-on-cpu" of a file that the user chooses
-        where every save of the program writes copies on the CPU."""
-        if not isinstance(fact, ApiUse) or fact.name != _LOADER or "torch.save" not in self.analysis.text:
+        """The proof "own-file" of a load: the same run has saved the file before, or all that the module
+        saves there is data of the host; "saved-on-cpu" of a file that the user chooses where every save of
+        the program writes copies on the CPU."""
+        if not isinstance(fact, ApiUse) or fact.name != _LOADER or not self._may_be_own():
             return {}
         load = call_at(self._module, fact.span)
-        path = _argument(load, 0) if load is not None else None
+        path = file_argument(load, 0) if load is not None else None
         if load is None or path is None:
             return {}
         every = list(self._saves())
-        if any(self._writes_before(load, path, save) for save in every):
+        if SameRun(self.scopes, self.analysis, every, self.called_elsewhere).writes(load, path):
             return {"own-file": "run"}
         saves = [save for save in every if self._is_same(load, path, save)]
         if saves and all(map(self._holds_host_data, saves)):
             return {"own-file": "host"}
-        return {"saved-on-cpu": "yes"} if self._is_chosen(path) and self._saves_copies(every) else {}
+        return {"saved-on-cpu": "yes"} if self._is_chosen(load, path) and self._saves_copies(every) else {}
+
+    def _may_be_own(self) -> bool:
+        """Return whether the module saves, or the program has functions that do."""
+        return "torch.save" in self.analysis.text or any(
+            habit.startswith(f"{WRITES}|") for habit in self.analysis.elsewhere
+        )
 
     def _saves(self) -> Iterator[ir.Call]:
         names = table.names("collectives", "saves")
@@ -60,21 +73,6 @@ class OwnFiles:
                 yield call
 
     # ------------------------------------------------------------------ what is saved
-
-    def _writes_before(self, load: ir.Call, path: ir.Expr, save: ir.Call) -> bool:
-        """Return whether a run that comes to a load has saved the file by then: `torch.save(net, best)` where
-        a loop finds a better one, and `torch.load(best)` below it."""
-        written = _argument(save, 1)
-        scope = self._scope(load)
-        if written is None or save.end > load.start or self._scope(save) is not scope:
-            return False
-        top = scope.node if isinstance(scope.node, ir.FunctionDef) else self._module
-        ways = [list(ir.path_down(top, call)) for call in (save, load)]
-        if self._text(_opened(written, ways[0])) != self._text(_opened(path, ways[1])):
-            return False
-        around = (node for node in ways[0] if node not in ways[1])
-        first = next((node for node in around if isinstance(node, ir.If | ir.For | ir.While)), None)
-        return not isinstance(first, ir.If)
 
     def _saves_copies(self, saves: Sequence[ir.Call]) -> bool:
         """Return whether the program saves states, and all that it saves are copies on the CPU."""
@@ -87,10 +85,18 @@ class OwnFiles:
         around = self._scope(save).node or self._module
         return "state_dict()" in self.analysis.source(around)
 
-    def _is_chosen(self, path: ir.Expr) -> bool:
-        """Return whether an option names the file that is loaded, and not one that others have trained."""
+    def _is_chosen(self, load: ir.Call, path: ir.Expr) -> bool:
+        """Return whether an option names the file that is loaded, or a search by a pattern finds it, and not
+        one that others have trained."""
+        bound = only_value(path, self._scope(load))
+        value = path if bound is None or bound.value is None else bound.value
         is_option = isinstance(path, ir.Attribute | ir.Subscript) and option_of(path) != ""
-        return is_option and not PRETRAINED.search(self._text(path))
+        is_found = any(
+            isinstance(part, ir.Call) and path_of(part.func).rpartition(".")[2] in _SEARCHES
+            for part in ir.walk(value)
+        )
+        texts = f"{self._text(path)} {self._text(value)}"
+        return (is_option or is_found) and not PRETRAINED.search(texts)
 
     def _holds_host_data(self, save: ir.Call) -> bool:
         """Return whether what is saved is proven to be on the host, or a dataset that places nothing keeps
@@ -110,12 +116,12 @@ class OwnFiles:
 
     def _is_same(self, load: ir.Call, path: ir.Expr, save: ir.Call) -> bool:
         """Return whether a save writes the file that is loaded."""
-        written = _argument(save, 1)
+        written = file_argument(save, 1)
         here, there = self._scope(load), self._scope(save)
         if written is None:
             return False
-        name = self._file_name(path, here)
-        if name and name == self._file_name(written, there):
+        name = file_name(path, here)
+        if name and name == file_name(written, there):
             return True
         same = self._text(path) == self._text(written)
         if same and (here is there or (here.class_scope is there.class_scope and _is_of_self(path))):
@@ -135,32 +141,6 @@ class OwnFiles:
                     return True
         return False
 
-    def _file_name(self, node: ir.Expr, scope: Scope, depth: int = _FOLLOWED) -> str:
-        """Return the constant name of the file at the end of a path, "" if it is not known as a whole."""
-        if not depth:
-            return ""
-        match node:
-            case ir.Const(value=str(text)):
-                return text.rpartition("/")[2]
-            case ir.FString(parts=(*_, str(text))) if "/" in text:
-                return text.rpartition("/")[2]
-            case ir.Binary(op="/", right=right):
-                return self._file_name(right, scope, depth - 1)
-            case ir.Binary(op="+", right=right):
-                return self._file_name(right, scope, depth - 1) if "/" in self._text(right) else ""
-            case ir.Binary(op="%", left=left) | ir.Call(func=ir.Attribute(value=left, attr="format")):
-                last = _name_in(left)
-                return "" if "{" in last or "%" in last else last
-            case ir.Call(func=func, args=(*_, last)) if path_of(func).endswith("path.join"):
-                return self._file_name(last.value, scope, depth - 1)
-            case ir.Call(func=func, args=(only,)) if path_of(func).rpartition(".")[2] in _HEADS:
-                return self._file_name(only.value, scope, depth - 1)
-            case ir.Name() | ir.Attribute():
-                bound = scope.find(path_of(node)) if path_of(node) else []
-                value = bound[0].value if len(bound) == 1 and bound[0].kind == "value" else None
-                return self._file_name(value, bound[0].scope, depth - 1) if value is not None else ""
-        return ""
-
     def _text(self, node: ir.Expr) -> str:
         return " ".join(self.analysis.source(node).split())
 
@@ -168,32 +148,6 @@ class OwnFiles:
         """Return the scope of the innermost function around a call."""
         function = function_around(self._module, call)
         return self.scopes.module if function is None else self.scopes.of(function)
-
-
-def _argument(call: ir.Call, index: int) -> ir.Expr | None:
-    """Return the argument that is the file of a load or save."""
-    named = next((arg.value for arg in call.args if arg.keyword == "f"), None)
-    plain = [arg.value for arg in call.args if arg.keyword is None and not arg.star]
-    return named or (plain[index] if len(plain) > index else None)
-
-
-def _opened(file: ir.Expr, around: Iterable[ir.Node]) -> ir.Expr:
-    """Return the path of a file that a statement around opens, `with open(path, "wb") as f`, or the file."""
-    for node in around:
-        for item in node.items if isinstance(node, ir.With) else ():
-            match item:
-                case ir.WithItem(
-                    value=ir.Call(func=ir.Name(id="open"), args=(ir.Arg(value=path), *_)),
-                    target=ir.Name(id=name),
-                ) if path_of(file) == name:
-                    return path
-    return file
-
-
-def _name_in(node: ir.Expr) -> str:
-    """Return what a text has after its last slash, "" without one."""
-    text = node.value if isinstance(node, ir.Const) and isinstance(node.value, str) else ""
-    return text.rpartition("/")[2] if "/" in text else ""
 
 
 def _is_of_self(node: ir.Expr) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from xlamig import ir
 from xlamig.facts import ApiUse, Fact, Span
@@ -27,9 +27,13 @@ class LoadedFiles:
     """Says what is proven of the files that a module loads; `proofs` are the interpreter's."""
 
     def __init__(
-        self, scopes: ScopeTable, analysis: Analysis, proofs: Mapping[Span, Mapping[str, str]]
+        self,
+        scopes: ScopeTable,
+        analysis: Analysis,
+        proofs: Mapping[Span, Mapping[str, str]],
+        called_elsewhere: Collection[str] = (),
     ) -> None:
-        self._of_files = (OwnFiles(scopes, analysis, proofs), Unpickled(scopes, analysis))
+        self._of_files = (OwnFiles(scopes, analysis, proofs, called_elsewhere), Unpickled(scopes, analysis))
 
     def proof(self, fact: Fact) -> Mapping[str, str]:
         """Return the proofs "own-file" and "holds-objects" of a load."""

@@ -57,7 +57,7 @@ class Walk:
         recorder = self.interpretation.recorder
         self.detectors = Expressions(analysis, self.narrowing, scopes.methods, recorder.device_methods)
         self.off_imports = OffImports(module, analysis.text)
-        self.loaded_files = LoadedFiles(scopes, analysis, recorder.proofs)
+        self.loaded_files = LoadedFiles(scopes, analysis, recorder.proofs, self.regions.called_elsewhere)
         self.moves = MovesAfterOptimizers(recorder, analysis.text)
         self._next_block = 0
         # Of each statement around: its block, and the place of what comes next there.

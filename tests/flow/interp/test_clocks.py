@@ -10,7 +10,7 @@ from .said import in_step, said
 def timed(body: str) -> list[str]:
     lines = "\n".join(f"    {line}" for line in body.splitlines())
     return in_step(
-        f"torch_xla.sync(wait=True)\nstart = time.time()\nif True:\n{lines}\nt = time.time() - start",
+        f"torch_xla.sync(wait=True)\nstart = time.time()\nif True:\n{lines}\nprint(time.time() - start)",
         "timing",
     )
 
@@ -71,3 +71,27 @@ total = time.time() - start
 )
 def test_a_whole_training_takes_the_time_that_the_clock_says(body: str, found: list[str]) -> None:
     assert said(STEPS.replace("BODY", body), "timing") == found
+
+
+@pytest.mark.parametrize(
+    ("use", "found"),
+    [
+        ("_ = time.time() - start", 0),
+        ("took = time.time() - start", 0),
+        ("took = time.time() - start\n    print(took)", 1),
+        ("took = time.time() - start\n    return took, out", 1),
+        ("meter.update(time.time() - start)", 1),
+        ("meter.took = time.time() - start", 1),
+        ("global took\n    took = time.time() - start", 1),
+    ],
+)
+def test_a_time_that_nothing_reads(use: str, found: int) -> None:
+    text = f"""
+def run(x, meter):
+    start = time.time()
+    out = x @ x
+    {use}
+
+run(torch.ones(3, 3, device=torch_xla.device()), Meter())
+"""
+    assert len(said(text, "timing")) == found

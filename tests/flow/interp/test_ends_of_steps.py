@@ -20,7 +20,7 @@ def wait():
     torch.cuda.synchronize()
 with torch.no_grad():
     for x in loader:
-        y = model(x.cuda())
+        results.append(model(x.cuda()))
         WAIT
 """
 

@@ -71,7 +71,7 @@ def test_reads_in_different_arms_are_not_several(body: str, several: bool) -> No
         ("results.append(y)", "none"),
         ("save(y.mean().item())", "read"),
         ("save(model.paint(y).image.tile(3).cpu())", "read"),
-        ("if len(results) % 10 == 0: y.cpu()", "none"),
+        ("if len(results) % 10 == 0: y.cpu()\n        results.append(y)", "none"),
     ],
 )
 def test_what_may_be_read_ends_a_round_of_an_evaluation(body: str, boundary: str) -> None:

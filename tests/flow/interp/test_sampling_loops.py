@@ -246,8 +246,8 @@ for i, x in enumerate(torch.utils.data.DataLoader(data)):
     [
         ("print(y.sum().item())", "read"),
         ("if x in shows: print(y.sum().item())", "some"),
-        ("if x in shows: kept = y", "none"),
-        ("if i % 10 == 0: print(y.sum().item())", "none"),
+        ("if x in shows: shows.append(y)", "none"),
+        ("if i % 10 == 0: print(y.sum().item())\n        shows.append(y)", "none"),
     ],
 )
 def test_knows_the_reads_of_some_branches_in_a_loop_that_runs_at_times(call: str, found: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from xlamig import ir
 from xlamig.facts import DynamicShape, HostRead
@@ -193,3 +193,24 @@ def _iterations(block: ir.Block) -> Iterator[tuple[ir.Expr, ir.Expr]]:
 def names_in(node: ir.Node) -> set[str]:
     """Return the names in an expression."""
     return {part.id for part in ir.walk(node) if isinstance(part, ir.Name)}
+
+
+def targets_in(nodes: Iterable[ir.Node]) -> Iterator[ir.Expr]:
+    """Yield the targets of those of the nodes that bind something."""
+    for node in nodes:
+        match node:
+            case ir.Assign(targets=targets):
+                yield from targets
+            case ir.AnnAssign(target=target) | ir.AugAssign(target=target) | ir.Walrus(target=target):
+                yield target
+            case (
+                ir.For(target=target) | ir.Generator(target=target) | ir.WithItem(target=ir.Expr() as target)
+            ):
+                yield target
+
+
+def read_after(function: ir.FunctionDef, offset: int) -> frozenset[str]:
+    """Return the names that a function reads behind an offset; `x += 1` alone does not read `x`."""
+    nodes = [node for node in ir.walk(function) if node.start >= offset]
+    bound = {id(name) for target in targets_in(nodes) for name in ir.target_names(target)}
+    return frozenset(node.id for node in nodes if isinstance(node, ir.Name) and id(node) not in bound)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from xlamig import ir
 from xlamig.facts import Timing, Why
+from xlamig.flow.interp.carried_names import read_after
 from xlamig.flow.interp.domain import LIKELY, AbstractValue, Clock, Made
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.known import short
@@ -18,7 +19,7 @@ def record_interval(m: State, end: AbstractValue, start: AbstractValue) -> None:
     does not know yet which reading an iteration begins with: the second records."""
     if m.first_pass or not isinstance(end.trait, Clock) or not isinstance(start.trait, Clock):
         return
-    if not isinstance(end.ref, Made) or not isinstance(start.ref, Made):
+    if not isinstance(end.ref, Made) or not isinstance(start.ref, Made) or _is_dropped(m):
         return
     node, statement, _ = end.ref
     if m.loops and end.trait.waits > start.trait.waits:
@@ -28,6 +29,16 @@ def record_interval(m: State, end: AbstractValue, start: AbstractValue) -> None:
         begin, home = start.ref.node, m.program.home_of(start.ref.statement) or m
         why = Why("the first reading of the clock", (begin.start, begin.end)).of(home.filename)
         m.record(Timing, node, LIKELY, (why,), at=statement, clock=short(m.source(node, statement)))
+
+
+def _is_dropped(m: State) -> bool:
+    """Return whether the statement assigns the time to a name of its function that nothing reads: `_ = t - s`
+    in a loop that warms the device up."""
+    function = m.frame.scope.node
+    match m.statement:
+        case ir.Assign(targets=(ir.Name(id=name),)) if isinstance(function, ir.FunctionDef):
+            return name not in m.frame.scope.outer_names and name not in read_after(function, function.start)
+    return False
 
 
 def wait_for_loss(m: State, method: ir.Attribute) -> None:

@@ -8,6 +8,7 @@ from xlamig import ir
 from xlamig.facts import ChangingConstant, HostRead, StepBoundary, Why
 from xlamig.flow.interp.carried_names import assignments, names_in, reads_apart, replaced
 from xlamig.flow.interp.domain import LIKELY, AbstractValue, Mark, element_of
+from xlamig.flow.interp.dropped_results import drops_results
 from xlamig.flow.interp.fed_back import state_left
 from xlamig.flow.interp.frames import STEPS, Loop
 from xlamig.flow.interp.reads import sureness
@@ -49,10 +50,12 @@ def record_boundary(
         boundary = "some" if Effect.UNREAD in effects.may else "read"
     if Effect.WAIT in must and boundary in ("none", "some", "part") and loop.kind != "training":
         boundary = "sync"
-    if boundary == "none" and loop.kind == "evaluation" and _drops_results(m, loop):
+    infers = loop.kind in ("evaluation", "decoding")
+    meant_to_run = effects.happens(Effect.WAIT)  # it waits for the device
+    if boundary == "none" and infers and not meant_to_run and drops_results(m, loop):
         return
     state = ""
-    if boundary in ("read", "some", "part") and loop.kind in ("decoding", "evaluation"):
+    if boundary in ("read", "some", "part") and infers:
         state = state_left(m, loop)
         boundary = "part" if state else boundary
     optimizer = "none"
@@ -64,7 +67,7 @@ def record_boundary(
     if m.callers_known or iterable.kind in ("loader", "dataset") or Effect.BATCH in must:
         m.prove(header, inference=True)
     ends = loop.kind == "training" and boundary in ("none", "read")
-    joins = state or (boundary == "none" and loop.kind in ("decoding", "evaluation"))
+    joins = state or (boundary == "none" and infers)
     node = loop.update if ends and loop.update is not None else header
     above = [] if loop.update is None else [*ir.path_down(loop.node, loop.update)]
     inside = bool(above) and any(child is loop.update for child in ir.children(above[-1]))
@@ -106,18 +109,6 @@ def _joined(loop: Loop) -> str:
             for name in sorted(names_in(target) & names_in(value)):
                 return name
     return ""
-
-
-def _drops_results(m: State, loop: Loop) -> bool:
-    """Return whether the iterations only call the model, as a loop that warms up does: XLA never computes a
-    result that Python has dropped, so nothing grows."""
-    body = loop.node.body
-    calls = [node for statement in body for node in ir.walk(statement) if isinstance(node, ir.Call)]
-    held = ((call, m.env.get(path_of(call.func))) for call in calls)
-    forwards = [call for call, module in held if module is not None and module.kind == "module"]
-    handed = [arg.value for call in calls for arg in call.args]
-    given = any(ir.encloses(value, forward) for value in handed for forward in forwards)
-    return bool(forwards) and not given and all(isinstance(statement, ir.ExprStmt) for statement in body)
 
 
 def _is_fallback(m: State, loop: Loop) -> bool:

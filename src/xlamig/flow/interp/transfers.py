@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from xlamig import ir
 from xlamig.facts import Transfer, Why
+from xlamig.flow.interp.apart import is_left
 from xlamig.flow.interp.arguments import TYPE_NAME, Args, destination, dtype_of
 from xlamig.flow.interp.carried_names import names_in
 from xlamig.flow.interp.domain import (
@@ -122,9 +123,11 @@ class Transfers:
         return around[-1] if around else ""
 
     def record_copy(self, owner: AbstractValue, args: Args, node: ir.Call) -> AbstractValue:
-        """Record `x.copy_(source)` of a host tensor to the device; return `x` with other values."""
+        """Record `x.copy_(source)` between the host and the device; return `x` with other values."""
         assert isinstance(node.func, ir.Attribute)
         source = args.get(0, "src")
+        if source is not None and source.place == "device" and is_left(node.func.value, owner):
+            self.reads.host(node, source, "copy", "Tensor.copy_", args.pairs[0][0].value)
         if (
             source is not None
             and source.kind == "tensor"

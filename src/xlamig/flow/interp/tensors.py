@@ -28,6 +28,7 @@ from xlamig.flow.interp.domain import (
     sequence,
 )
 from xlamig.flow.interp.domain.shapes import UNKNOWN
+from xlamig.flow.interp.gradient_hooks import run_gradient_hook
 from xlamig.flow.interp.kept import carried_trait
 from xlamig.flow.interp.moves import Moves
 from xlamig.flow.interp.number_origins import cause_of_read
@@ -90,6 +91,7 @@ class Tensors:
             return NONE
         if name in ("register_hook", "register_post_accumulate_grad_hook"):
             self.moves.marked(owner, "hook", node)
+            run_gradient_hook(self.m, owner, args, node)
             return TOP
         note_updated(self.m, node.func.value, owner, name)
         if name == "copy_":

@@ -71,6 +71,8 @@ def test_a_method_that_says_whether_cuda_is_in_use(body: str, more: str, given: 
         "isinstance(x, ())",
         "device in ('cuda', 'cpu')",
         "torch.cuda.device_count() == 0",
+        "torch.cuda.device_count() != 2",
+        "torch.cuda.device_count() < 2",
         "device.type == 'cpu'",
         "device.type != 'mps'",
         "not torch.backends.mps.is_available()",

@@ -69,6 +69,7 @@ def test_no_selection(source: str) -> None:
         ("device = 'cuda' if CUDA and output else 'cpu'", "ternary cuda cpu string"),
         ("device = f'cuda:{i}' if CUDA else 'cpu'", "ternary cuda:* cpu string"),
         ("device = 'cuda' if torch.cuda.device_count() > 0 else 'cpu'", "ternary cuda cpu string"),
+        ("device = 'cuda' if torch.cuda.device_count() == 1 else 'cpu'", "ternary cuda cpu string"),
         ("device = torch.device('cuda' if CUDA else 'cpu')", "ternary cuda cpu device"),
         ("device = torch.device('cuda') if CUDA else torch.device('cpu')", "ternary cuda cpu device"),
         ("device = torch.device(0 if CUDA else 'cpu')", "ternary cuda:0 cpu device"),

@@ -64,7 +64,7 @@ class CudaTests:
                     return self._test(node, negated=op == "!=")
         if isinstance(right, ir.Const) and self._is_number_of_gpus(left, scope):
             none = (op, right.value) in (("==", 0), ("<", 1), ("<=", 0))
-            if none or op in (">", ">=", "!="):
+            if none or op in (">", ">=") or (op == ("==" if right.value else "!=")):
                 return self._test(node, availability=True, negated=none)
         return None
 

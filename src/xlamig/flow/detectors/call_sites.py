@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from xlamig import ir
-from xlamig.facts import ContextTag, Fact, Guard, Span
+from xlamig.facts import ContextTag, Fact, Guard, HostRead, Span
 from xlamig.flow.detectors.narrowing import Narrowing
 from xlamig.flow.model.callers import Callers
 from xlamig.flow.model.site import CodeContext
@@ -67,6 +67,7 @@ class CallSites:
         new = tuple(guard for guard in guards if guard not in fact.guards)
         tags = {inside for tag, inside in _INSIDE.items() if tag in place.context} - fact.context
         seldom = place.frequency == "interval" and fact.frequency == "step"
+        seldom = seldom and not (isinstance(fact, HostRead) and fact.loop == "evaluation")  # of many batches
         if not new and not tags and not seldom:
             return fact
         return replace(

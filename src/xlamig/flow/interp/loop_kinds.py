@@ -283,10 +283,10 @@ class LoopKinds:
         return _holds_module(self.m.semantics.iterate(iterable))
 
     def frequency(self, loop: Loop) -> Frequency:
-        """Return how often the body of a loop runs; the batches of a loader are many, however seldom the loop
-        is."""
+        """Return how often the body of a loop runs; the batches of an evaluation are many, however seldom
+        that is."""
         now = self.m.frequency
-        if loop.kind in STEPS and loop.loads:
+        if loop.kind == "evaluation":
             return "step"
         if loop.kind in STEPS or loop.kind == "accumulation" or repeats_steps(self.m, loop):
             return "step" if now != "interval" else now

@@ -38,6 +38,9 @@ def severity(folder: Path, option: str, test: str, files: dict[str, str]) -> str
         ("'--board'", "args.board", COMMAND),
         ("'-b', '--board', metavar='DIR', help='where to'", "args.board", COMMAND),
         ("'--board', type=int", "args.board", COMMAND),
+        ("'--checkpoint', type=str", "args.checkpoint is not None", COMMAND),
+        ("'--resume', type=str, default=''", "args.resume", COMMAND),
+        ("'--eval_file'", "args.eval_file", COMMAND),
         (TEXT, "args.board", {"README.md": "`torchrun --nproc_per_node 8 train.py --lr 1`\n"}),
         (TEXT, "args.board", {"run.sh": "python -u train.py \\\n  --lr 1\n"}),
     ],
@@ -59,8 +62,12 @@ def test_what_no_command_gives_is_off(tmp_path: Path, option: str, test: str, fi
         ("'--board', required=True", "args.board", COMMAND),
         ("'--board', nargs='?', const='runs'", "args.board", COMMAND),
         ("'--board', type=str, default='runs'", "args.board", COMMAND),
-        ("'--dataset'", "args.dataset", COMMAND),  # users choose between them
-        ("'--resume'", "args.resume", COMMAND),
+        ("'--loss'", "args.loss != 'plain'", COMMAND),  # users choose between them
+        ("'--dataset'", "args.dataset != 'small'", COMMAND),
+        ("'--resume', type=str, default=''", "args.resume", {}),
+        ("'--resume', type=str, default=''", "args.resume", {"a.sh": "python train.py --resume a.pt\n"}),
+        ("'--evaluate', action='store_true'", "args.evaluate", COMMAND),  # a way to run the program
+        ("'--seed', type=int, default=None", "args.seed is not None", COMMAND),
     ],
 )
 def test_what_is_given_has_to_be_given_or_is_chosen_is_listed(

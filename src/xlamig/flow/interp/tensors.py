@@ -74,8 +74,6 @@ class Tensors:
         self.reads, self.costs, self.sizes, self.moves = reads, costs, sizes, moves
         self.transfers = Transfers(state, reads, sizes)
 
-    # ------------------------------------------------------------------ methods
-
     def method(self, owner: AbstractValue, name: str, args: Args, node: ir.Call) -> AbstractValue:
         """Return the value of a call of a tensor's method."""
         assert isinstance(node.func, ir.Attribute)

@@ -46,7 +46,7 @@ ANY: Codes = frozenset({UNKNOWN})
 CALLED = {"forward": INSTANCE, "__call__": INSTANCE}
 
 _CONSTANTS = (OFF, ON, FINITE, NONE, CUDA, NO_CUDA, UNKNOWN, TEXT, FALLBACK)
-_OPPOSITES = {OFF: ON, NONE: ON, TEXT: ON, ON: OFF, CUDA: NO_CUDA, NO_CUDA: CUDA}
+_OPPOSITES = {OFF: ON, NONE: ON, UNGIVEN: ON, TEXT: ON, ON: OFF, CUDA: NO_CUDA, NO_CUDA: CUDA}
 _FIELDS = frozenset({"field", "Field", "ib", "attrib"})
 _SAME, _CUDA = frozenset({"bool", "int", "float", "str"}), frozenset({CUDA})
 _MAX_DEPTH = 4

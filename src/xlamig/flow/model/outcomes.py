@@ -18,6 +18,7 @@ from xlamig.flow.model.option_codes import (
     ON,
     ONLY_IF,
     TEXT,
+    UNGIVEN,
     UNKNOWN,
     WITHIN,
     is_constant,
@@ -134,7 +135,7 @@ def _of_value(code: str, condition: Condition, exact: bool) -> bool | None:
             return (str(value) in code[1:]) is (op == "in") if known else None
         case Condition("compare", _, op, value) if value == INFINITY and code[0] in (OFF, FINITE):
             return (op == "!=") if op in ("==", "!=") else None
-        case Condition("compare", _, op, value) if code[0] == TEXT or code == NONE:
+        case Condition("compare", _, op, value) if code[0] in (TEXT, NONE):
             return _of_text(code, op, value)
         case Condition("compare", _, op, str() | tuple() as value) if code[0] in _NUMERIC:
             return _of_other(op, value)
@@ -181,6 +182,8 @@ def _of_text(code: str, op: str, value: object) -> bool | None:
         return False
     if text is None and isinstance(value, str) and value.lower() in ("none", "null"):
         return None  # settings may have it as a string
+    if code == UNGIVEN and value is not None:
+        return None  # somebody who chooses between strings has to give one
     if isinstance(value, tuple):
         return (text in value) is (op == "in")
     known = op in _EQUAL and (text is not None or value is None or isinstance(value, str))

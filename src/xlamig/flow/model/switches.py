@@ -16,7 +16,6 @@ from xlamig.flow.model.option_codes import (
     FALLBACK,
     INSTANCE,
     NO_CUDA,
-    NO_NUMBER,
     NONE,
     OFF,
     ON,
@@ -27,6 +26,7 @@ from xlamig.flow.model.option_codes import (
     name_of,
     parameter_key,
 )
+from xlamig.flow.model.option_names import is_choice, is_mode, is_work
 from xlamig.flow.model.option_tables import NameTable, OptionTable
 from xlamig.flow.model.outcomes import NO_STATE, State
 from xlamig.flow.model.own_parsers import is_of_script
@@ -58,6 +58,7 @@ class Switches:
         of_settings = frozenset[str]().union(*(given.settings for given in every))
         self._of_settings = {key for key in of_settings if name_of(key) not in foreign}
         self._never_trains = never_trains
+        self._documented = documented
         self._left = left
         self._states: dict[str, State] = {}
         functions: dict[str, list[Parameter]] = {}
@@ -77,8 +78,7 @@ class Switches:
         for given in every:
             for key, codes in given.values.items():
                 option = name_of(key)
-                is_left = documented and not _is_choice(option)
-                self._give(key, _known_values(codes, option not in parsed, is_left))
+                self._give(key, _known_values(codes, option not in parsed, documented))
         calls = _joined(every, functions, functions.keys() | above.keys())
         handed = frozenset[str]().union(*(given.handed for given in every))
         kept = handed.union(*(given.kept for given in every))
@@ -175,7 +175,11 @@ class Switches:
     def undecided(self) -> Codes:
         """Return the names of the options that tests ask for and no module gives an unknown value, with their
         sources, and of the entries that only settings have."""
-        asked = [key for key in self.tested if not _is_mode(name_of(key)) or _is_work(name_of(key))]
+        asked = [
+            key
+            for key in self.tested
+            if not is_mode(option := name_of(key)) or is_work(option) or self._is_left(key)
+        ]
         found = frozenset(name_of(key) for one in self._tables for key in one.undecided(asked))
         of_files = (key for key in self._of_settings.intersection(asked) if not self._tables[0].has(key))
         of_training = filter(self._is_of_training, map(name_of, asked))
@@ -201,12 +205,16 @@ class Switches:
             return (OFF,)
         codes = values.codes(key)
         texts = any(code[0] == TEXT for code in codes)
-        chosen = texts and _is_choice(option) and not values.sees_all(key)
+        chosen = texts and is_choice(option) and not values.sees_all(key)
         of_cuda = not codes.isdisjoint({CUDA, NO_CUDA})
-        inside = values.sees_all(key) or (_is_work(option) and values.is_inside(key))
-        chosen |= _is_mode(option) and not of_cuda and key not in self._left and not inside
+        inside = values.sees_all(key) or (is_work(option) and values.is_inside(key))
+        chosen |= is_mode(option) and not (of_cuda or key in self._left or inside or self._is_left(key))
         unsure = of_cuda and isinstance(values, NameTable)
         return NO_STATE if UNKNOWN in codes or chosen or unsure else tuple(sorted(codes))
+
+    def _is_left(self, key: str) -> bool:
+        """Return whether the commands that run the project are known, and none gives an option a string."""
+        return self._documented and self._tables[0].codes(key) <= _LEFT
 
     def _is_of_training(self, option: str) -> bool:
         """Return whether an option is off because nothing trains: the mode of modules, and what saves memory
@@ -217,18 +225,21 @@ class Switches:
         return self._never_trains and (option == "training" or saves)
 
 
+_UNGIVEN: Codes = frozenset({UNGIVEN})
+_LEFT: Codes = frozenset({UNGIVEN, TEXT})
+"""The codes of an option that takes a string and that no command gives: None, or an empty one."""
 NAMING = ("_target_", "class_path", "name", "target", "type")
 """The entries of settings that may name a function or class, which is called with the other entries."""
 _OF_SETTINGS = Calls((), {STARRED: ANY}, frozenset({(0, frozenset({STARRED}))}))
 """The call of what settings name, with what they say."""
 
 
-def _known_values(codes: Codes, may_be_missing: bool, is_left: bool) -> Codes:
+def _known_values(codes: Codes, may_be_missing: bool, documented: bool) -> Codes:
     """Return the codes of an option's values, those of look-ups without it only if it may be missing; one
-    that commands leave is off."""
+    that has to be given if no commands are known may have any."""
     known = (code for code in codes if may_be_missing or not code.startswith(FALLBACK))
-    ungiven = NO_NUMBER if is_left else UNKNOWN
-    return frozenset(ungiven if code == UNGIVEN else code.removeprefix(FALLBACK) for code in known)
+    unknown = frozenset[str]() if documented else _UNGIVEN
+    return frozenset(UNKNOWN if code in unknown else code.removeprefix(FALLBACK) for code in known)
 
 
 def _named_in(every: Iterable[Given]) -> Iterator[str]:
@@ -281,18 +292,3 @@ def _calls_of(
 def _says_all(calls: Calls) -> bool:
     """Return whether calls say which arguments they give."""
     return STARRED not in calls.keywords and all(count < MOST_STARRED for count, _ in calls.filled)
-
-
-def _is_mode(option: str) -> bool:
-    """Return whether an option is a way to run the program, which users choose between."""
-    return table.name_like("mode").search(option) is not None
-
-
-def _is_work(option: str) -> bool:
-    """Return whether an option says what part of its work a class of the program does."""
-    return table.name_like("work").search(option) is not None
-
-
-def _is_choice(option: str) -> bool:
-    """Return whether an option names what users choose between, such as a model or a data set."""
-    return table.name_like("choice").search(option) is not None

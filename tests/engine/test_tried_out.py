@@ -150,3 +150,33 @@ def test_tests_on_made_up_inputs_only_try_a_module_out(more: str, tried: bool) -
     assert is_tried_out(text, False) is False
     given = text.replace("torch.randn(2, 8)", "Photos()")
     assert is_tried_out(given, True) is False
+
+
+AUGMENT = """
+import torch
+def gray(x):
+    torch.cuda.synchronize()
+    return x
+if __name__ == "__main__":
+    gray(torch.rand(3))
+"""
+
+
+@pytest.mark.parametrize(
+    ("train", "tried_out"),
+    [
+        ("import augment as a\nMAKERS = {'gray': a.gray}\n", False),
+        ("from augment import gray\ndef makers(): return [gray]\n", False),
+        ("import augment as a\nMAKERS = {a.gray.__name__: 'gray'}\n", True),
+        ("import augment as a\nNAMES = ['gray']\n", True),
+    ],
+)
+def test_a_function_that_another_module_holds_is_not_only_tried_out(
+    tmp_path: Path, train: str, tried_out: bool
+) -> None:
+    (tmp_path / "augment.py").write_text(AUGMENT)
+    call = "def run(x, name):\n    return MAKERS[name](x)\n"
+    (tmp_path / "train.py").write_text(f"import torch\n{train}{call}run(torch.rand(3), 'gray')\n")
+    result = engine.check([tmp_path], engine.Options({"select": ["XLA005"]}, isolated=True))
+    (finding,) = result.findings
+    assert ("__main__" in finding.message) is tried_out

@@ -6,12 +6,14 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 
 from xlamig import ir
+from xlamig.flow.model.by_kind import of_kind
 from xlamig.flow.model.callers import (
     AT_TIMES,
     BODY,
     BUILT,
     DATASETS,
     FIRST_RANK,
+    HELD,
     OWN,
     SAMPLES,
     STEP,
@@ -31,7 +33,8 @@ class CallGraph:
     """The calls of a module: the callees of each function ("f") and method ("C.f"), as dotted names of
     imports, ".f" of the module's own functions, and OWN + "C.f" of what the class C leaves to those below
     it; STEP lists what steps of training and forward passes are or call, WORKERS what the workers of a loader
-    call, DATASETS the methods of datasets, and SAMPLES what transforms their samples.
+    call, DATASETS the methods of datasets, SAMPLES what transforms their samples, and HELD the functions of
+    other modules that lists and dictionaries hold.
 
     FIRST_RANK and AT_TIMES have the calls that run on one rank, and in some iterations, only; the functions
     around them do not."""
@@ -43,7 +46,7 @@ class CallGraph:
         self.frequency_guards = FrequencyGuards(analysis)
         self._transforms: set[int] = set()  # the identities of what transforms samples
         self.found: dict[str, set[str]] = {
-            caller: set() for caller in (STEP, WORKERS, DATASETS, SAMPLES, FIRST_RANK, AT_TIMES, BODY)
+            caller: set() for caller in (STEP, WORKERS, DATASETS, SAMPLES, FIRST_RANK, AT_TIMES, BODY, HELD)
         }
 
     def calls(self, module: ir.Module) -> Mapping[str, tuple[str, ...]]:
@@ -52,7 +55,18 @@ class CallGraph:
         self._read(module.body, self.scopes.module)
         for function in self.regions.given_to_workers:
             self.found[WORKERS].update(self.called_name(function, self.scopes.module))
+        for mapping in of_kind(module, ir.Dict):
+            self.found[HELD].update(self._held(mapping.values))
+        for sequence in of_kind(module, ir.Sequence):
+            self.found[HELD].update(self._held(sequence.elements))
         return {name: tuple(sorted(called)) for name, called in self.found.items() if called}
+
+    def _held(self, kept: Iterable[ir.Expr]) -> Iterator[str]:
+        """Yield the functions of other modules among the values of a list or dictionary."""
+        for value in kept:
+            bound = self.scopes.module.bindings.get(path_of(value).partition(".")[0], [])
+            if any(binding.kind == "import" for binding in bound):
+                yield from self.called_name(value, self.scopes.module)
 
     def _read(self, body: ir.Block, scope: Scope, owner: ir.ClassDef | None = None) -> None:
         """The functions of a module or class."""

@@ -45,8 +45,10 @@ class Annotations:
 
     def promised(self, name: str, annotation: ir.Expr, place: Residence = "either") -> AbstractValue | None:
         """Return the value that the annotation of a name promises; a list of lengths holds a different number
-        each time, and of lists of tokens, each has a length of its own."""
+        each time, and of lists of tokens, each has a length of its own. A size of a layer is no tensor."""
         known = self.annotated(annotation, place)
+        if known is not None and known.kind == "tensor" and table.name_like("layer-size").search(name):
+            return None
         if known is None or known.kind != "sequence" or known.element is None:
             return known
         held = known.element

@@ -1,5 +1,5 @@
 """Numbers of GPUs whose 0 does no harm: with 1 in its place, `batch_size * max(len(gpus), 1)`, or where they
-only decide whether a model is wrapped for several GPUs."""
+only decide whether a model is wrapped for several GPUs, GPUs get a seed, or are logged."""
 
 from __future__ import annotations
 
@@ -19,32 +19,73 @@ from xlamig.knowledge import values as table
 _KEEPS = frozenset({"range", "list", "tuple", "len", "sorted"})
 _SEVERAL = frozenset({(">", 1), (">=", 2)})
 _MOST = 2  # variables that are followed
-Use = Literal["factor", "text", "test", "other"]
-_HARMLESS = frozenset({"factor", "text", "test"})
+_ANY = frozenset({(">", 0), (">=", 1), ("!=", 0)})
+Meaning = Literal["wraps", "averages", "logs", "seeds", "replaces", "other"]
+Use = Literal["factor", "text", "test", "seed", "other"]
+_MEANS: Mapping[Use, Meaning] = {"text": "logs", "seed": "seeds", "factor": "replaces"}
+_HARMLESS = frozenset({"factor", "text", "test", "seed"})
 
 
 def zero_replaced(name: str, node: ir.Call, place: CodeContext, analysis: Analysis) -> Mapping[str, str]:
     """The proof "zero-replaced": the number, or the list of so many GPUs, is a factor with 1 in the place of
-    0, and otherwise at most text, or tested for more than 1. An attribute is followed through its module.
-    Or the proof "only-wraps": a variable keeps the number, and only decides on `nn.DataParallel(model)`; or
+    0, and otherwise at most text, or tested for more than 1, or for any before GPUs get a seed. An attribute
+    is followed through its module. Or the proof "only-wraps": a variable keeps the number, and only decides
+    on `nn.DataParallel(model)`; "only-logged", where it is only logged, or decides on seeds of GPUs; or
     "never-read", the name in a function that keeps the number and occurs nowhere else there."""
     if name not in table.names("cuda-tests", "counts"):
         return {}
     top = place.scope.node or analysis.module
+    target = _kept_by(node, top)
+    if target is not None and (proof := _proof_of(target, top, place, analysis)):
+        return proof
     match _parent_of(node, top):
-        case ir.Assign(targets=(ir.Name() as target,), value=value) if value is node and _only_wraps(
-            target, top, place
-        ):
-            return {"only-wraps": "1"}
-        case ir.Assign(targets=(ir.Name(id=kept),), value=value) if value is node and _occurs_once(
-            kept, top, analysis
-        ):
-            return {"never-read": kept}
         case ir.Assign(targets=(ir.Attribute() as target,), value=value) if value is node:
             use = _use_of_attribute(target, analysis.module)
         case _:
             use = _use_of(node, top, _MOST)
     return {"zero-replaced": "1"} if use == "factor" else {}
+
+
+def _kept_by(node: ir.Call, top: ir.Node) -> ir.Name | ir.Attribute | None:
+    """Return what keeps a number: `n = device_count()`, `n = 0 if args.no_cuda else device_count()`."""
+    match [top, *ir.path_down(top, node)][-2:]:
+        case [_, ir.Assign(targets=(ir.Name() | ir.Attribute() as target,), value=value)] if value is node:
+            return target
+        case [
+            ir.Assign(targets=(ir.Name() | ir.Attribute() as target,), value=value),
+            ir.IfExp(body=body, orelse=orelse) as choice,
+        ] if value is choice and isinstance(orelse if body is node else body, ir.Const):
+            return target
+    return None
+
+
+def _proof_of(
+    target: ir.Name | ir.Attribute, top: ir.Node, place: CodeContext, analysis: Analysis
+) -> Mapping[str, str]:
+    """Return what is proven of a number that a variable or an attribute keeps."""
+    if isinstance(target, ir.Name) and _occurs_once(target.id, top, analysis):
+        return {"never-read": target.id}
+    around = analysis.module if isinstance(target, ir.Attribute) else top
+    reads = [part for part in _others(target, around) if not is_assigned(part, _parent_of(part, around))]
+    uses = [_wraps_or_logs(read, around, place) for read in reads]
+    if not uses or "other" in uses or "replaces" in uses:
+        return {}
+    if "wraps" in uses:
+        return {"only-wraps": "1"}
+    # Other modules may read the attribute too; who asks it here is likely the only one.
+    asked = isinstance(target, ir.Name) or "seeds" in uses
+    return {"only-logged": "1"} if asked and {"logs", "seeds"} & {*uses} else {}
+
+
+def _others(target: ir.Name | ir.Attribute, around: ir.Node) -> Iterable[ir.Name | ir.Attribute]:
+    """Yield the other places of a variable, or of an attribute of whatever object."""
+    for part in ir.walk(around):
+        if part is target:
+            continue
+        if isinstance(target, ir.Name) and isinstance(part, ir.Name) and part.id == target.id:
+            yield part
+        if isinstance(target, ir.Attribute) and isinstance(part, ir.Attribute) and part.attr == target.attr:
+            yield part
 
 
 def _occurs_once(name: str, top: ir.Node, analysis: Analysis) -> bool:
@@ -71,7 +112,12 @@ def _use_of(node: ir.Node, top: ir.Node, followed: int) -> Use:
             case ir.Call(func=ir.Attribute(value=ir.Const(value=str()), attr="join")) | ir.FString():
                 return "text"
             case ir.Compare(left=left, ops=(op,), comparators=(ir.Const(value=number),)) if left is inner:
-                return "test" if (op, number) in _SEVERAL else "other"
+                if (op, number) in _SEVERAL:
+                    return "test"
+                if (op, number) not in _ANY:
+                    return "other"
+            case ir.If(test=test) if test is inner:
+                return "seed" if not above.orelse and all(map(_seeds, above.body)) else "other"
             case ir.Call(func=func) if LOGS.search(path_of(func)):
                 return "text"
             case ir.Call(func=func) if path_of(func) not in _KEEPS:
@@ -86,35 +132,32 @@ def _use_of(node: ir.Node, top: ir.Node, followed: int) -> Use:
     return "other"
 
 
-def _only_wraps(target: ir.Name, top: ir.Node, place: CodeContext) -> bool:
-    """Return whether what follows reads a number in tests for more than 1 that decide on nothing but wrapping
-    a model for several GPUs and averaging their results, there, and in what is logged."""
-    reads = [
-        part
-        for part in ir.walk(top)
-        if isinstance(part, ir.Name) and part.id == target.id and part is not target
-    ]
-    uses = [_wraps_or_logs(read, top, place) for read in reads]
-    return "wraps" in uses and "other" not in uses
-
-
-def _wraps_or_logs(
-    read: ir.Name, top: ir.Node, place: CodeContext
-) -> Literal["wraps", "averages", "logs", "other"]:
-    path = [*ir.path_down(top, read)]
-    for above in reversed(path):
+def _wraps_or_logs(read: ir.Name | ir.Attribute, top: ir.Node, place: CodeContext) -> Meaning:
+    """Return what a number that a variable keeps decides on: wrapping a model for several GPUs, averaging
+    their results, seeds of GPUs, or what is logged."""
+    for above in reversed([*ir.path_down(top, read)]):
         match above:
-            case ir.If(
-                test=ir.Compare(left=ir.Name(id=name), ops=(op,), comparators=(ir.Const(value=bound),))
-            ):
+            case ir.If(test=ir.Compare(left=left, ops=(op,), comparators=(ir.Const(value=bound),))):
                 others = [part for part in above.body if not only_logs(part, place.scope)]
-                is_several = name == read.id and (op, bound) in _SEVERAL and read.end <= above.body[-1].end
+                is_same = path_of(left) == path_of(read)
+                is_several = is_same and (op, bound) in _SEVERAL and read.end <= above.body[-1].end
                 if is_several and others and all(map(wraps_for_gpus, others)):
                     return "wraps"
                 if is_several and others and all(map(_averages, others)):
                     return "averages"
-    logs = any(isinstance(above, ir.Call) and LOGS.search(path_of(above.func)) for above in path)
-    return "logs" if logs else "other"
+    logs = any(
+        isinstance(part, ir.Call) and LOGS.search(path_of(part.func)) for part in ir.path_down(top, read)
+    )
+    use = "text" if logs else _use_of(read, top, 0)
+    return _MEANS.get(use, "other")
+
+
+def _seeds(node: ir.Stmt) -> bool:
+    """Return whether a statement gives GPUs a seed: `torch.cuda.manual_seed_all(seed)`."""
+    call = node.value if isinstance(node, ir.ExprStmt) else None
+    return isinstance(call, ir.Call) and path_of(call.func).removeprefix("torch.") in table.names(
+        "cuda-tests", "seeds"
+    )
 
 
 def _averages(node: ir.Stmt) -> bool:

@@ -83,6 +83,8 @@ def test_a_method_that_says_whether_cuda_is_in_use(body: str, more: str, given: 
         "torch.distributed.is_available()",
         "is_torch_available()",
         "not hasattr(x, 'y')",
+        "hasattr(x, 'item')",
+        "hasattr(x, 'shape')",
         "hasattr(torch, 'compile')",
         "not hasattr(torch, 'tpu')",
         "not TYPE_CHECKING",

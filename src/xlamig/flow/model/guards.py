@@ -14,6 +14,7 @@ from xlamig.flow.model.known import short
 from xlamig.flow.model.outcomes import UNDECIDED, outcome
 from xlamig.flow.model.scopes import Scope, path_of
 from xlamig.flow.model.site import Analysis
+from xlamig.flow.model.tensor_methods import is_of_tensors
 from xlamig.flow.model.torch_tests import TorchTests
 from xlamig.flow.model.versions import holds_on_torch
 from xlamig.flow.model.words import settings_of
@@ -160,9 +161,10 @@ class Guards:
         if holds and self._answers.holds_for_cuda_alone(test, scope):
             return "cuda"
         if isinstance(test, ir.Call) and last == "hasattr":
-            if not self._is_torch(test.args[:1], scope):
-                return "hasattr" if holds else None
             wanted = [a.value.value for a in test.args[1:2] if isinstance(a.value, ir.Const)]
+            if not self._is_torch(test.args[:1], scope):
+                of_tensor = any(is_of_tensors(str(name)) for name in wanted)  # holds for each of them
+                return "hasattr" if holds and not of_tensor else None
             return "no-xla" if holds and wanted == ["tpu"] else None  # only torch_tpu makes torch.tpu
         if last == "find_spec":
             return "package" if holds else None

@@ -200,7 +200,7 @@ class Calls:
                     run = partial(self.call_contexts.call, method, args, node)
                     return run_own(self.m, owner, name, node, run)
                 if is_own_optimizer(owner):
-                    return call_optimizer(self.m, owner.replace(place="device"), name, node)
+                    return call_optimizer(self.m, owner.replace(place="device"), name, args, node)
                 if stays_itself(owner, name):
                     return owner
                 inherited = self.distributions.by_name(name, args, node)

@@ -71,7 +71,7 @@ class Objects:
             case "text":
                 return self._of_text(owner, name, args, node)
             case "optimizer":
-                return call_optimizer(self.m, owner, name, node)
+                return call_optimizer(self.m, owner, name, args, node)
             case "scheduler":
                 if name == "step" and owner.trait is Mark.PLATEAU and args.positional:
                     self.reads.host(

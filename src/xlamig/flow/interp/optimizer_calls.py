@@ -5,25 +5,41 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from xlamig import ir
+from xlamig.facts import Why
 from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.domain import LIKELY, TOP, AbstractValue
 from xlamig.flow.interp.frames import ClassInfo
 from xlamig.flow.interp.moves import Moves
+from xlamig.flow.interp.setting import Setting
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.effects import Effect
 from xlamig.knowledge import values as table
 
 
-def call_optimizer(m: State, owner: AbstractValue, name: str, node: ir.Call) -> AbstractValue:
+def call_optimizer(m: State, owner: AbstractValue, name: str, args: Args, node: ir.Call) -> AbstractValue:
     """Record what a method of an optimizer does; return its result."""
     if name == "step":
         m.updated(node)
         m.work(owner.place or "either")
         if node.args:  # a closure, which computes the gradients
             m.effects.add(Effect.BACKWARD)
+            _run_closure(m, args, node)
     elif name == "zero_grad":
         m.effects.add(Effect.ZERO_GRAD)
     return TOP
+
+
+def _run_closure(m: State, args: Args, node: ir.Call) -> None:
+    """Run the function that an optimizer calls for a loss and its gradients, again and again: each time is a
+    step, also where nothing around is a loop."""
+    closure = args.get(0, "closure")
+    if closure is None or closure.kind != "function":
+        return
+    why = Why("the optimizer calls it every step", (node.start, node.end))
+    outside = m.frequency not in ("step", "interval")
+    frequency = Setting(m, "frequency", "step" if outside else m.frequency)
+    with frequency, Setting(m, "caller", (why,) if outside else m.caller):
+        m.semantics.reach(closure, node, Args())
 
 
 def run_own(

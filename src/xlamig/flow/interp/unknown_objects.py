@@ -58,7 +58,7 @@ class UnknownObjects:
             self.reads.arrays(args, name)
         if name == "item":
             return NUMBER
-        if (updated := self._updated(name, node)) is not None:
+        if (updated := self._updated(name, args, node)) is not None:
             return updated
         if name == "to" and destination(name, args) is not None:  # only tensors, or a batch, move
             return self.call(TOP, name, args, node)
@@ -93,7 +93,7 @@ class UnknownObjects:
             made = self._of_unseen(owner, name, args, node)
             if made is not None:
                 return made
-        if (updated := self._updated(name, node)) is not None:
+        if (updated := self._updated(name, args, node)) is not None:
             return updated
         if name == "step" and any(given.kind == "optimizer" for given in args.positional):
             return call_scaler(self.m, name, args, node)
@@ -134,12 +134,13 @@ class UnknownObjects:
             self.m.effects.add(Effect.MODEL_CALL)
         return self.modules.by_name(node, args)
 
-    def _updated(self, name: str, node: ir.Call) -> AbstractValue | None:
+    def _updated(self, name: str, args: Args, node: ir.Call) -> AbstractValue | None:
         """Return the value of a call of what is named like an optimizer; None for anything else."""
         assert isinstance(node.func, ir.Attribute)
         if name not in ("step", "zero_grad") or not is_optimizer_name(_container(node.func.value)):
             return None
-        return call_optimizer(self.m, AbstractValue("optimizer", "device", sure=LIKELY), name, node)
+        named = AbstractValue("optimizer", "device", sure=LIKELY)
+        return call_optimizer(self.m, named, name, args, node)
 
     def _is_tokenizer(self, name: str, receiver: str, args: Args) -> bool:
         """Autoencoders have a `decode` too."""

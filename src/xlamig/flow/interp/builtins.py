@@ -22,6 +22,7 @@ from xlamig.flow.interp.domain import (
     known_parts,
     sequence,
 )
+from xlamig.flow.interp.generators import per_step
 from xlamig.flow.interp.last_batches import take_batch
 from xlamig.flow.interp.lengths import varies
 from xlamig.flow.interp.number_first import as_number
@@ -90,12 +91,13 @@ class Builtins:
                 inner = self.m.semantics.iterate(first)
                 made = AbstractValue("sequence", element=sequence((start, inner)), cause=_rounds(first))
                 is_loader = first.kind == "loader" or first.trait is Mark.PARTIAL
-                return made.replace(trait=first.trait, ref=first.ref if is_loader else None)
+                made = made.replace(trait=first.trait, ref=first.ref if is_loader else None)
+                return per_step(made, (first,))
             case "zip" if args.rest is not None and len(args.positional) == 1:
                 return self._columns(args.rest)
             case "zip":
                 parts = [self.m.semantics.iterate(thing) for thing in args.positional]
-                return AbstractValue("sequence", element=sequence(parts))
+                return per_step(AbstractValue("sequence", element=sequence(parts)), args.positional)
             case "reversed" | "list" | "tuple" | "iter" | "set":
                 return self._copied(name, first)
             case "len":

@@ -103,9 +103,12 @@ class Recorder:
 
     def forget(self, event: Event) -> None:
         """Takes back what turned out otherwise."""
-        found = self.by_statement.get(id(event.statement), {})
-        if found.get(event.key) is event:
-            del found[event.key]
+        if self.holds(event):
+            del self.by_statement[id(event.statement)][event.key]
+
+    def holds(self, event: Event) -> bool:
+        """Return whether an event is recorded, and not replaced by a weightier one."""
+        return self.by_statement.get(id(event.statement), {}).get(event.key) is event
 
     def change(self, event: Event, **fields: object) -> None:
         """Change fields of a recorded event."""

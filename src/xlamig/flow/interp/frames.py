@@ -157,7 +157,7 @@ class Frame:
     returned: AbstractValue | None = None
     yielded: AbstractValue | None = None
     yields: bool = False  # of a generator
-    yields_steps: bool = False  # once per step of its own loop
+    yields_steps: int = 0  # the loop of its own, by number, that yields once per step; 0 for none
     passed_on: AbstractValue | None = None  # the loader whose batches it yields
     paths: set[str] = field(default_factory=set)  # the dotted ones among the names so far
     name: str = ""  # of a module

@@ -30,9 +30,10 @@ def keeping_last(loader: AbstractValue, args: Args, made: Made) -> AbstractValue
 
 
 def take_batch(m: State, loader: AbstractValue) -> None:
-    """Note that the loop around takes a batch from such a loader, as `next(iterator)` does."""
+    """Note that the loop around takes a batch from such a loader, as `next(iterator)` does; or what a
+    generator yields once per step."""
     seldom = m.first_pass or m.seldom or m.frequency == "interval"
-    if loader.trait is Mark.PARTIAL and m.loops and not seldom:
+    if loader.trait in (Mark.PARTIAL, Mark.STEPS) and m.loops and not seldom:
         m.loops[-1].taken.append(loader)
 
 

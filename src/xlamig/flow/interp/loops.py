@@ -18,6 +18,7 @@ from xlamig.flow.interp.domain import (
     over,
 )
 from xlamig.flow.interp.frames import STEPS, Env, Loop, copy_env, join_env
+from xlamig.flow.interp.generators import end_steps
 from xlamig.flow.interp.last_batches import record_last_batches
 from xlamig.flow.interp.last_slices import note_last_slice, record_last_slice
 from xlamig.flow.interp.loop_kinds import LoopKinds, runs_graph, trains
@@ -116,6 +117,7 @@ class Loops:
                         last = self._iteration(loop, start, inside=True)
             m.loops.pop()
             m.statement = node
+            end_steps(m, loop, effects)
             if loop.kind in STEPS or self.kinds.is_inner_step(loop, iterable, effects):
                 record_boundary(m, loop, effects, iterable)
             record_last_batches(m, loop)

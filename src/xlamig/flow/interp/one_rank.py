@@ -36,7 +36,8 @@ class OneRank:
 
     def watch(self, node: ir.Call, run: Callable[[ir.Call], AbstractValue]) -> AbstractValue:
         """Return the result of a call on one rank; report the call if its effects need all ranks."""
-        if path_of(node.func) in self.m.on_all_ranks:
+        called = (node.func, *(arg.value for arg in node.args))
+        if self.m.on_all_ranks and any(path_of(part) in self.m.on_all_ranks for part in called):
             with Setting(self.m, "one_rank", ()):
                 return run(node)
         m, reported, synced = self.m, self._reported, self.m.synced or self.m.settled
@@ -182,14 +183,17 @@ def note_updated(m: State, written: ir.Expr, tensor: AbstractValue, method: str 
 
 
 def called_by_both(node: ir.If) -> frozenset[str]:
-    """Return the names of what both branches of a test call: `train(loader, log)`, `train(loader, None)`."""
+    """Return the names of what both branches of a test call: `train(loader, log)`, `train(loader, None)`; and
+    of what one calls and the other has an object call: `closure()`, `optimizer.step(closure)`."""
     if not node.orelse:
         return frozenset()
-    branches = [
-        {path_of(c.func) for s in block for c in ir.walk(s) if isinstance(c, ir.Call)}
+    calls = [
+        [call for statement in block for call in ir.walk(statement) if isinstance(call, ir.Call)]
         for block in (node.body, node.orelse)
     ]
-    return frozenset(branches[0] & branches[1] - {""})
+    here, there = ({path_of(call.func) for call in found} for found in calls)
+    given, given_there = ({path_of(arg.value) for call in found for arg in call.args} for found in calls)
+    return frozenset(here & (there | given_there) | there & given) - {""}
 
 
 def _is_on_device(saved: AbstractValue) -> bool:

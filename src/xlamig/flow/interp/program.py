@@ -18,7 +18,7 @@ from xlamig.facts import Why
 from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.crossing import named
 from xlamig.flow.interp.domain import MAX_ALTERNATIVES, TOP, AbstractValue, Mark, join_all
-from xlamig.flow.interp.events import Recorder
+from xlamig.flow.interp.events import Event, Recorder
 from xlamig.flow.interp.frames import ClassInfo, Function
 from xlamig.flow.interp.given_arguments import given_arguments
 from xlamig.flow.interp.instance_attributes import held_attributes
@@ -61,6 +61,7 @@ class ModulesRun:
         self.running: list[int] = []  # functions, by the identity of their definitions
         self.keys: list[tuple[int, object]] = []  # of the calls that run
         self.classes: dict[str, list[ClassInfo]] = {}  # by the last words of their names
+        self.open_steps: dict[int, tuple[Recorder, Event]] = {}  # see Program of semantics
         self.reached: dict[str, dict[int, frozenset[str]]] = {}  # by module, see Visit
         self.given: dict[str, tuple[Given, ...]] = {}  # the same
         self.guessed: dict[str, set[int]] = {}  # the same

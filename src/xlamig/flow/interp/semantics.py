@@ -8,7 +8,7 @@ from typing import Protocol
 from xlamig import ir
 from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.domain import AbstractValue
-from xlamig.flow.interp.events import Recorder
+from xlamig.flow.interp.events import Event, Recorder
 from xlamig.flow.interp.frames import ClassInfo, Function
 from xlamig.flow.model.effects import Effects
 from xlamig.flow.model.scopes import Scope
@@ -29,11 +29,13 @@ class Home(Protocol):
 
 class Program(Protocol):
     """The modules that one analysis runs. `running` are the functions that run, by the identity of their
-    definitions, `keys` the calls, `classes` those that were defined, by the last words of their names."""
+    definitions, `keys` the calls, `classes` those that were defined, by the last words of their names,
+    `open_steps` what ends the steps of generators' loops, by the numbers of these."""
 
     running: list[int]
     keys: list[tuple[int, object]]
     classes: dict[str, list[ClassInfo]]
+    open_steps: dict[int, tuple[Recorder, Event]]
 
     def defined(self, dotted: str, origin: str) -> AbstractValue | None:
         """Return the function or class of another module that module `origin` calls `dotted`."""
@@ -73,6 +75,7 @@ class Alone:
         self.running: list[int] = []
         self.keys: list[tuple[int, object]] = []
         self.classes: dict[str, list[ClassInfo]] = {}
+        self.open_steps: dict[int, tuple[Recorder, Event]] = {}
 
     def defined(self, dotted: str, origin: str) -> AbstractValue | None:
         """Return None: no other module is known."""

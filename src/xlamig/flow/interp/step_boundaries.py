@@ -11,6 +11,7 @@ from xlamig.flow.interp.domain import LIKELY, AbstractValue, Mark, element_of
 from xlamig.flow.interp.dropped_results import drops_results
 from xlamig.flow.interp.fed_back import state_left
 from xlamig.flow.interp.frames import STEPS, Loop
+from xlamig.flow.interp.generators import leave_open
 from xlamig.flow.interp.reads import sureness
 from xlamig.flow.interp.short_loops import is_short
 from xlamig.flow.interp.state import State
@@ -72,7 +73,7 @@ def record_boundary(
     above = [] if loop.update is None else [*ir.path_down(loop.node, loop.update)]
     inside = bool(above) and any(child is loop.update for child in ir.children(above[-1]))
     in_loop = Why("each iteration of this loop is a step", (header.start, header.end))
-    m.record(
+    found = m.record(
         StepBoundary,
         node,
         LIKELY,
@@ -89,6 +90,7 @@ def record_boundary(
         grows=_joined(loop) if joins else "",
         parts={"body": (loop.node.body[0].start, loop.node.body[-1].end)},
     )
+    leave_open(m, loop, found)
 
 
 def _loads_nothing(m: State, loop: Loop, effects: Effects, iterable: AbstractValue) -> bool:

@@ -13,8 +13,9 @@ class StepBoundary(Fact):
     """A loop each iteration of which is a step, or optimizes inside one, and what ends it. One fact per loop,
     where its optimizer steps, or at its header if none does.
 
-    loop      what the iterations do; inner: they optimize something inside a step; called: an object of a
-              library calls the function that is a step of training
+    loop      what the iterations do; comprehension: those of a comprehension or `map` call a model; inner:
+              they optimize something inside a step; called: an object of a library calls the function that
+              is a step of training
     boundary  none: nothing runs the graph; read: a host read in every iteration does; some:
               one in a branch does, as often as the step runs; part: it runs what it
               reads, and the loop keeps other results; sync: a step marker, or without an update a wait
@@ -26,7 +27,7 @@ class StepBoundary(Fact):
 
     kind: ClassVar[str] = "step-boundary"
 
-    loop: Literal["training", "evaluation", "decoding", "inner", "called"]
+    loop: Literal["training", "evaluation", "comprehension", "decoding", "inner", "called"]
     boundary: Literal["none", "read", "some", "part", "sync", "several", "loader", "framework"]
     optimizer: Literal["plain", "xm", "none", "several"] = "none"
     accumulates: bool = False  # the optimizer's step stands under a condition

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from xlamig import ir
 from xlamig.flow.interp.arguments import Args
+from xlamig.flow.interp.comprehended import run_elements
 from xlamig.flow.interp.configured import one_of_few, taken_by_name
 from xlamig.flow.interp.costs import Costs
 from xlamig.flow.interp.domain import (
@@ -235,7 +238,10 @@ class Builtins:
             return args.positional[1]
         inner = [self.m.semantics.iterate(thing) for thing in args.positional[1:]]
         if callee.kind == "function":
-            return AbstractValue("sequence", element=self.m.semantics.reach(callee, node, Args(inner)))
+            first = args.positional[1]
+            run = partial(self.m.semantics.reach, callee, node, Args(inner))
+            element = run_elements(self.m, node, (first, first.kind == "loader"), run)
+            return AbstractValue("sequence", element=element)
         if callee.kind == "api" and callee.ref in ("float", "int", "str") and inner[0].kind == "tensor":
             self.reads.host(node, inner[0], "item", str(callee.ref), args.node(1))
             return AbstractValue("sequence", element=NUMBER)

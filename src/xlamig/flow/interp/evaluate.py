@@ -9,6 +9,7 @@ from typing import Any
 from xlamig import ir
 from xlamig.flow.interp.alternatives import either, several
 from xlamig.flow.interp.choices import Choices
+from xlamig.flow.interp.comprehended import comprehended
 from xlamig.flow.interp.conventions import HOST_SIZES, by_convention, kept_on_host
 from xlamig.flow.interp.decisions import Decisions
 from xlamig.flow.interp.domain import (
@@ -24,15 +25,14 @@ from xlamig.flow.interp.domain import (
     element_of,
     groups_of,
     join_all,
-    over,
     sequence,
 )
-from xlamig.flow.interp.frames import ClassInfo, Frame, Function, copy_env
+from xlamig.flow.interp.frames import ClassInfo, Frame, Function
 from xlamig.flow.interp.generators import yield_value
 from xlamig.flow.interp.indexing import Indexing
 from xlamig.flow.interp.iteration import Iteration
 from xlamig.flow.interp.kept import kept_entry
-from xlamig.flow.interp.lengths import LASTING, attribute_of_object
+from xlamig.flow.interp.lengths import attribute_of_object
 from xlamig.flow.interp.operators import Operators
 from xlamig.flow.interp.reads import Reads
 from xlamig.flow.interp.results import attribute_shape, real_dtype, sizes_of
@@ -44,7 +44,6 @@ from xlamig.flow.model.scopes import path_of
 from xlamig.knowledge import signatures
 from xlamig.knowledge import values as table
 
-_FEW = 8  # elements of which a comprehension makes one each
 _BUILTINS = frozenset(dir(builtins))
 
 
@@ -73,7 +72,7 @@ class Evaluator:
             ir.Sequence: self._sequence,
             ir.Dict: self._dict,
             ir.Lambda: self._lambda,
-            ir.Comprehension: self._comprehension,
+            ir.Comprehension: lambda node: comprehended(self.m, node),
             ir.Await: lambda node: self.of(node.value),
             ir.Starred: lambda node: self.of(node.value),
             ir.Yield: self._yield,
@@ -242,49 +241,6 @@ class Evaluator:
         return AbstractValue(
             "sequence", items=tuple(NONE if b is None else self.of(b) for b in bounds), trait=Mark.SLICE
         )
-
-    def _comprehension(self, node: ir.Comprehension) -> AbstractValue:
-        outer = copy_env(self.m.env)
-        lead: AbstractValue | None = None
-        outer_over = self.m.iteration_sources
-        elements: tuple[AbstractValue, ...] = ()
-        for generator in node.generators:
-            iterable = self.of(generator.iter)
-            self.m.iteration_sources = [*self.m.iteration_sources, over(iterable)]
-            lead = lead or (iterable if iterable.kind == "sequence" and iterable.cause else None)
-            elements = self._elements(node, iterable)
-            self._bind(generator.target, self.iteration.iterated(iterable))
-            for test in generator.ifs:
-                self.tests.truth(test, "if")
-        self.m.comprehension_depth += 1
-        each = [self._made_of(node, element) for element in elements]
-        made = sequence(each) if each else AbstractValue("sequence", element=self.of(node.element))
-        value = self.of(node.value) if node.value is not None else None
-        self.m.comprehension_depth -= 1
-        self.m.iteration_sources = outer_over
-        self.m.frame.env = outer
-        if node.kind == "dict":
-            return AbstractValue("mapping", element=value)
-        if lead is None:
-            return made
-        trait = lead.trait if lead.trait in LASTING else None
-        return made.replace(cause=lead.cause, trait=trait, why=lead.why)
-
-    @staticmethod
-    def _elements(node: ir.Comprehension, iterable: AbstractValue) -> tuple[AbstractValue, ...]:
-        """Return what a comprehension runs over where it is written out: it makes one of each."""
-        known = iterable.items if iterable.kind == "sequence" and node.kind in ("list", "generator") else None
-        if known is None or len(node.generators) > 1 or node.generators[0].ifs or len(known) > _FEW:
-            return ()
-        return known
-
-    def _made_of(self, node: ir.Comprehension, element: AbstractValue) -> AbstractValue:
-        self._bind(node.generators[0].target, element)
-        return self.of(node.element)
-
-    def _bind(self, target: ir.Expr, element: AbstractValue) -> None:
-        counted = element.trait is Mark.COUNTER
-        self.m.semantics.assign(target, element.replace(trait=None) if counted else element)
 
     def _subscript(self, node: ir.Subscript) -> AbstractValue:
         return self.indexing.read(node, self.of(node.value))

@@ -186,6 +186,7 @@ class Loop:
 
     node: ir.For | ir.While
     kind: LoopKind = "plain"
+    comprehends: bool = False  # it is a comprehension, or `map`
     called: bool = False  # its body is a function, which an object of a library calls
     over: str = ""
     loads: bool = False  # each iteration takes a batch from a loader

@@ -30,15 +30,8 @@ from xlamig.flow.interp.reads import Reads
 from xlamig.flow.interp.setting import Setting
 from xlamig.flow.interp.sizes import Sizes
 from xlamig.flow.interp.state import State
-from xlamig.flow.interp.step_boundaries import record_boundary
+from xlamig.flow.interp.step_boundaries import ABSORBED, record_boundary
 from xlamig.flow.model.effects import Effect, Effects
-
-_ABSORBED = frozenset(
-    {Effect.BACKWARD, Effect.OPTIMIZER_STEP, Effect.XLA_OPTIMIZER_STEP, Effect.ZERO_GRAD, Effect.BATCH}
-    | {Effect.MODEL_CALL, Effect.SYNC, Effect.READ, Effect.POSSIBLE_READ, Effect.STEP_READ}
-    | {Effect.CALLED_READ, Effect.RESULT_READ, Effect.UNREAD, Effect.WAIT, Effect.DESCENT}
-)
-"""The effects of a step that a loop of steps does not pass on to what is around it."""
 
 
 class Loops:
@@ -164,7 +157,7 @@ class Loops:
     def _merge_effects(self, effects: Effects, loop: Loop, iterable: AbstractValue) -> None:
         """Add the loop's effects to those around it; its own steps do not make that a step."""
         if loop.kind in STEPS:
-            self.m.effects.update(effects.without(_ABSORBED))
+            self.m.effects.update(effects.without(ABSORBED))
             self.m.effects.add(Effect.STEP_LOOP)
         else:
             # A sync in every iteration of a loop inside a step is one boundary of the step, by choice.

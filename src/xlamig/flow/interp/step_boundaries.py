@@ -21,6 +21,12 @@ from xlamig.flow.model.scopes import path_of
 from xlamig.knowledge import values as table
 
 _JOINS = table.names("torch", "concat")
+ABSORBED = frozenset(
+    {Effect.BACKWARD, Effect.OPTIMIZER_STEP, Effect.XLA_OPTIMIZER_STEP, Effect.ZERO_GRAD, Effect.BATCH}
+    | {Effect.MODEL_CALL, Effect.SYNC, Effect.READ, Effect.POSSIBLE_READ, Effect.STEP_READ}
+    | {Effect.CALLED_READ, Effect.RESULT_READ, Effect.UNREAD, Effect.WAIT, Effect.DESCENT}
+)
+"""The effects of a step that a loop of steps does not pass on to what is around it."""
 
 
 def record_boundary(
@@ -79,7 +85,7 @@ def record_boundary(
         LIKELY,
         () if node is header or loop.called else (in_loop,),
         at=at,
-        loop="inner" if inner else "called" if loop.called else loop.kind,
+        loop="inner" if inner else _kind_of(loop),
         boundary=boundary,
         optimizer=optimizer,
         accumulates=at_times,
@@ -88,9 +94,15 @@ def record_boundary(
         cut=_cut_by_numbers(m, loop),
         state=state,
         grows=_joined(loop) if joins else "",
-        parts={"body": (loop.node.body[0].start, loop.node.body[-1].end)},
+        parts={} if loop.comprehends else {"body": (loop.node.body[0].start, loop.node.body[-1].end)},
     )
     leave_open(m, loop, found)
+
+
+def _kind_of(loop: Loop) -> str:
+    if loop.called:
+        return "called"
+    return "comprehension" if loop.comprehends and loop.kind != "training" else loop.kind
 
 
 def _loads_nothing(m: State, loop: Loop, effects: Effects, iterable: AbstractValue) -> bool:

@@ -40,7 +40,7 @@ from xlamig.flow.model.option_codes import (
 )
 from xlamig.flow.model.replaced_options import is_replaced
 from xlamig.flow.model.scopes import Scope, ScopeTable, path_of
-from xlamig.flow.model.settings_reads import entries_asked
+from xlamig.flow.model.settings_reads import as_data, codes_set, entries_asked, entries_of, settings_set
 from xlamig.flow.model.starred import starred_key
 
 _SETS = re.compile(r"^(?:enable|set|use|activate|turn_on|supports)_(\w+)$|^(\w+)_(?:enable|enabled|on)$")
@@ -159,15 +159,16 @@ class _Collector:
             case ir.Assign(targets=targets, value=value):
                 for target in targets:
                     self._assigned(target, value, scope)
+                    for key, codes in settings_set(target, value, scope):
+                        self._add(key, codes)
             case ir.AnnAssign(target=target, value=ir.Expr() as value):
                 self._set(target, codes_of_field(node, value, self.scopes.text, scope), scope)
             case ir.AugAssign(target=target):
                 self._set(target, frozenset({UNKNOWN}), scope)
-            case ir.Dict(keys=keys, values=values):
-                for key, value in zip(keys, values, strict=True):
-                    if isinstance(key, ir.Const) and isinstance(key.value, str):
-                        self._add(ENTRY + key.value, codes_of(value, scope))
-                        self.kept.add(ENTRY + key.value)
+            case ir.Dict():
+                for key, codes in entries_of(node, scope):
+                    self._add(key, as_data(codes))
+                    self.kept.add(key)
             case ir.FunctionDef():
                 self._function(node, scope)
             case ir.ClassDef(name=name, args=args):
@@ -201,7 +202,7 @@ class _Collector:
             self._set(target, codes_of(value, scope), scope)
 
     def _set(self, target: ir.Expr, codes: Codes, scope: Scope) -> None:
-        key = kept_key(target, scope)
+        key, codes = kept_key(target, scope), codes_set(target, codes, scope)
         if key and scope.kind == "function" and not scope.name.endswith("__init__"):
             assigned = self.assigned.setdefault(scope.name, {})
             assigned[key] = assigned.get(key, _NONE) | (codes - {key})

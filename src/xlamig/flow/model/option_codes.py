@@ -6,7 +6,7 @@ what is 0 or False on a host without CUDA, NO_CUDA for its opposite, and UNKNOWN
 FALLBACK for what a look-up gives where the option is missing: `getattr(cfg, "x", False)`; the key of
 another option whose value it is; and such a key after NOT for its opposite, after ONLY_IF for a value that
 is false at least where that option is off, after WITHIN for a part of a string or its parts:
-`kind.lower().split("-")[0]`.
+`kind.lower().split("-")[0]`. Of other objects than settings, what is no constant comes after DATA.
 
 The key of a parameter is "function(x", that of an attribute of `self` or of a class ".Class.x", or ".x" if an
 object of any class may be meant, that of a name of the module "=x", and that of an entry or of another
@@ -29,7 +29,7 @@ from xlamig.flow.model.text_parts import is_part_of, whole_of
 OFF, ON, FINITE, NONE, NO_NUMBER, UNGIVEN, UNKNOWN = "-", "+", "#", "~", "~#", "~'", "?"
 CUDA, NO_CUDA = "$", "^"
 TEXT = "'"
-FALLBACK = ";"
+FALLBACK, DATA = ";", ":"
 NOT, ONLY_IF, WITHIN = "!", "&", "%"
 PARAMETER, ATTRIBUTE, GLOBAL, ENTRY = "(", ".", "=", "@"
 STAR = "*"  # the parameter, as it were, of further positions
@@ -45,7 +45,7 @@ Codes = frozenset[str]
 ANY: Codes = frozenset({UNKNOWN})
 CALLED = {"forward": INSTANCE, "__call__": INSTANCE}
 
-_CONSTANTS = (OFF, ON, FINITE, NONE, CUDA, NO_CUDA, UNKNOWN, TEXT, FALLBACK)
+_CONSTANTS = (OFF, ON, FINITE, NONE, CUDA, NO_CUDA, UNKNOWN, TEXT, FALLBACK, DATA)
 _OPPOSITES = {OFF: ON, NONE: ON, UNGIVEN: ON, TEXT: ON, ON: OFF, CUDA: NO_CUDA, NO_CUDA: CUDA}
 _FIELDS = frozenset({"field", "Field", "ib", "attrib"})
 _SAME, _CUDA = frozenset({"bool", "int", "float", "str"}), frozenset({CUDA})

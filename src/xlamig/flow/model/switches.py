@@ -6,6 +6,7 @@ from collections.abc import Collection, Container, Iterable, Iterator, Mapping
 
 from xlamig.flow.model.callees import HANDED, SUPER
 from xlamig.flow.model.closure import closure
+from xlamig.flow.model.data_entries import without_data
 from xlamig.flow.model.forwarded import Forwarded
 from xlamig.flow.model.given import Given
 from xlamig.flow.model.given_calls import MOST_STARRED, STARRED, Calls, Parameter, join_calls
@@ -51,7 +52,7 @@ class Switches:
         alone: Collection[str] = (),
         documented: bool = False,
     ) -> None:
-        every = told_apart(modules, alone)
+        every = told_apart(without_data(modules), alone)
         self.tested = frozenset[str]().union(*(given.tested for given in every))
         self._set = frozenset(key for given in every for key in given.values)
         foreign = {name_of(key) for given in every for key in given.foreign}

@@ -317,6 +317,34 @@ def test_torch_has_to_be_given_a_class_derived_from_its_function(tmp_path: Path)
     assert rows(check(tmp_path, {"net.py": NET + KERNEL})) == []
 
 
+DERIVED = """from {package} import Tagger
+class Loss(Tagger):
+    def forward(self, x):
+        return x.cuda()
+"""
+
+
+@pytest.mark.parametrize(
+    ("package", "rest", "listed"),
+    [
+        ("transformers", "", False),
+        ("transformers.models.bert.modeling_bert", "", False),
+        ("fastNLP.core.metrics", "", False),
+        ("transformers", "class Wide(Loss):\n    pass\nWide()\n", True),
+        ("transformers", "from elsewhere import Tagger\nTagger()\n", True),  # which of them is not told
+        ("transformers", "print(Loss.__subclasses__())\n", True),
+        ("transformers", "models = {'loss': Loss}\n", True),
+        ("elsewhere", "", True),  # it may know each class derived from its own
+        ("datasets", "", True),  # it loads a class by the path of its file
+    ],
+)
+def test_libraries_that_have_to_be_given_a_class(
+    tmp_path: Path, package: str, rest: str, listed: bool
+) -> None:
+    found = check(tmp_path, {"loss.py": DERIVED.format(package=package) + rest}).findings
+    assert ("loss.py" in {Path(f.filename).name for f in found}) == listed
+
+
 @pytest.mark.parametrize(
     "files",
     [

@@ -114,6 +114,16 @@ class Reach:
             found = {**now, **found}
 
     @cached_property
+    def _given(self) -> Set[str]:
+        """The names that lead only to packages which do not look for classes derived from theirs."""
+        quiet, others = set[str](), set[str]()
+        for names in (block.names for _, mentions in self._every for block in mentions.blocks):
+            for path in (name.removeprefix(IMPORTED) for name in names if name.startswith(IMPORTED)):
+                is_quiet = path.partition(".")[0] in table.names("modules", "given-of")
+                (quiet if is_quiet else others).add(_last(path))
+        return quiet - others
+
+    @cached_property
     def _unmade(self) -> list[tuple[str, Defined]]:
         """The classes whose constructors always raise, and that no class derives from."""
         above = frozenset[str]().union(*self._bases.values())
@@ -208,7 +218,7 @@ class Reach:
         may load a class that only their command line names."""
         known = table.names("modules", "above")
         if not one.owner and not self._finds_classes:
-            known = known | table.names("modules", "given")
+            known = known | table.names("modules", "given") | self._given
             known |= table.names("modules", "trained") if self._trains_given else frozenset()
         return self._are_own(one.owner or one.name, known, set(), one.name if one.owner else "")
 

@@ -597,3 +597,58 @@ def test_what_looks_at_a_function_calls_it_no_other_way(tmp_path: Path, looks: s
     write({"net.py": LOOKED_AT.format(looks=looks)}, tmp_path)
     options = engine.Options({"select": ["XLA002"]}, isolated=True, jobs=1, cache=False)
     assert [finding.severity for finding in engine.check([tmp_path], options).findings] == [expected]
+
+
+COUNTED = """import torch
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.count = 0
+        self.block = Block()
+    def forward(self, x):
+        {counts}
+        return self.block(x, {shows})
+class Block(torch.nn.Module):
+    def forward(self, x, shows=False):
+        if shows:
+            return x.cuda()
+        return x
+net = Net()
+for x in data:
+    net(x).sum().backward()
+"""
+
+
+@pytest.mark.parametrize(
+    ("counts", "shows", "expected"),
+    [
+        ("pass", "shows=self.count == 327", "info"),
+        ("pass", "self.count >= 1", "info"),
+        ("pass", "shows=self.count == 0", "error"),
+        ("pass", "shows=self.count >= 0", "error"),
+        ("pass", "shows=self.count < 3", "error"),
+        ("self.count += 1", "shows=self.count == 327", "error"),
+    ],
+)
+def test_passes_tests_of_numbers_that_nothing_raises(
+    tmp_path: Path, counts: str, shows: str, expected: str
+) -> None:
+    write({"net.py": COUNTED.format(counts=counts, shows=shows)}, tmp_path)
+    options = engine.Options({"select": ["XLA002"]}, isolated=True, jobs=1, cache=False)
+    assert [f.severity for f in engine.check([tmp_path], options).findings] == [expected]
+
+
+LOOPED = """import torch
+step = 0
+def show(x, now):
+    if now:
+        print(x.cuda())
+for step in range(9):
+    show(torch.ones(2), step == 8)
+"""
+
+
+def test_a_loop_raises_a_number(tmp_path: Path) -> None:
+    write({"net.py": LOOPED}, tmp_path)
+    options = engine.Options({"select": ["XLA002"]}, isolated=True, jobs=1, cache=False)
+    assert [f.severity for f in engine.check([tmp_path], options).findings] == ["error"]

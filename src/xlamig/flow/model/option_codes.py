@@ -22,6 +22,7 @@ from xlamig import ir
 from xlamig.flow.model.class_constants import member_text
 from xlamig.flow.model.cuda_questions import is_false_without_cuda
 from xlamig.flow.model.environment import ENVIRONMENT, WHILE_UNSET, unset_value
+from xlamig.flow.model.number_tests import positive_where_true
 from xlamig.flow.model.scopes import Binding, Scope, path_of
 from xlamig.flow.model.set_before import value_above
 from xlamig.flow.model.text_parts import is_part_of, whole_of
@@ -174,6 +175,8 @@ def codes_of(node: ir.Expr, scope: Scope, depth: int = 0) -> Codes:
         return ANY
     if isinstance(node, ir.Call | ir.Compare) and (unset := unset_key(node, scope)):
         return frozenset({unset})
+    if (number := positive_where_true(node)) is not None:
+        return frozenset({_only_if(_limit([codes_of(number, scope, depth + 1)]))})
     match node:
         case ir.Const(value=value):
             return frozenset({code_of(value)})
@@ -183,10 +186,6 @@ def codes_of(node: ir.Expr, scope: Scope, depth: int = 0) -> Codes:
             return frozenset({_only_if(_limit(codes_of(value, scope, depth + 1) for value in values))})
         case ir.Bool(values=values):
             return frozenset().union(*(codes_of(value, scope, depth + 1) for value in values))
-        case ir.Compare(
-            left=ir.Name() | ir.Attribute() as left, ops=(">",), comparators=(ir.Const(value=0),)
-        ):
-            return frozenset({_only_if(_limit([codes_of(left, scope, depth + 1)]))})
         case ir.IfExp(test=test, body=body, orelse=orelse):
             first = test if codes_of(test, scope, depth + 1) == _CUDA else body
             return codes_of(first, scope, depth + 1) | codes_of(orelse, scope, depth + 1)
@@ -244,7 +243,7 @@ def _of_name(name: str, scope: Scope, depth: int) -> Codes:
         if binding.kind == "param":
             found.add(parameter_key(function_name(binder_of(bindings, name, scope)), name))
         elif binding.kind == "import" or binding.scope.kind != "function":
-            found.add(_bound_key(name, binding.scope))
+            found.add(_bound_key(name, binding.scope) if binding.kind != "opaque" else UNKNOWN)  # of a loop
         elif binding.kind != "value" or binding.value is None:
             found.add(UNKNOWN)
         elif not own or len(bindings) == 1:

@@ -26,11 +26,11 @@ class DynamicShape(Fact):
     `same_shape`: a mask computed from the very tensor it is used on. The proof "fitting" is a mask with the
     dimensions that it is known to lack, "number" that a mask-write writes a number, "position" the column of
     numbers at which a mask selects one element of each row, "shared" the parameter that is written at a
-    mask, "unchanged" a mask that is made before the loop and the same in all iterations. The `operation` of
-    a mask-write is "+" for `x[m] += v`, its `target` the source text of `x[m]`; of `x[:, i, m]` the `tensor`
-    is `x[:, i]`, the part that other indices take, unless the proof "joined" says that one of them is a
-    tensor or list. `fixed`: the mask is made of constants and sizes alone. `mixed` tells which of tensor and
-    mask is on the host, if only one is."""
+    mask, "unchanged" a mask that is made before the loop and the same in all iterations, "as-is" one of them
+    of which the loop computes nothing. The `operation` of a mask-write is "+" for `x[m] += v`, its `target`
+    the source text of `x[m]`; of `x[:, i, m]` the `tensor` is `x[:, i]`, the part that other indices take,
+    unless the proof "joined" says that one of them is a tensor or list. `fixed`: the mask is made of
+    constants and sizes alone. `mixed` tells which of tensor and mask is on the host, if only one is."""
 
     kind: ClassVar[str] = "dynamic-shape"
 

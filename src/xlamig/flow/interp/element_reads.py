@@ -37,7 +37,7 @@ class LoopNames:
         """Return the names of a loop."""
         parts = tuple(ir.walk(loop))
         return cls(
-            frozenset(path for part in parts for path in _stored(part)),
+            stored_in(loop),
             frozenset(part.target.id for part in parts if isinstance(part, ir.AugAssign)
                       and isinstance(part.target, ir.Name) and isinstance(part.value, ir.Const)),
             tuple(part for part in parts if isinstance(part, ir.For)),
@@ -239,6 +239,12 @@ def _unwrapped(node: ir.Expr) -> Iterator[ir.Expr]:
             yield from _unwrapped(value)
         case ir.Name() | ir.Attribute():
             yield node
+
+
+def stored_in(node: ir.Node, but: int = -1) -> frozenset[str]:
+    """Return the names and paths that a loop or function assigns to, or writes into; without the statements
+    that start at `but`."""
+    return frozenset(path for part in ir.walk(node) if part.start != but for path in _stored(part))
 
 
 def _stored(part: ir.Node) -> Iterator[str]:

@@ -12,7 +12,7 @@ from xlamig.flow.interp.masked_views import View, view_without
 from xlamig.flow.interp.picked_rows import position_in_rows
 from xlamig.flow.interp.reads import sureness
 from xlamig.flow.interp.state import State
-from xlamig.flow.interp.unchanged_masks import is_unchanged_mask
+from xlamig.flow.interp.unchanged_masks import unchanged_mask
 from xlamig.flow.model.effects import Effect
 from xlamig.flow.model.known import short
 from xlamig.flow.model.scopes import path_of
@@ -54,8 +54,8 @@ def record_mask(
     position = position_in_rows(m, part) if access == "read" and len(node.index) == 1 else {}
     joined = {"joined": tensor} if beside and view is None else {}
     fitting = _fitting(m, part, base, mask, view) if view or len(node.index) == 1 else {}
-    same = {} if mixed or not is_unchanged_mask(m, part) else {"unchanged": m.source(part)}
-    m.recorder.prove(node, fitting | joined | _number(thing) | position | same)
+    same = {} if mixed else unchanged_mask(m, part)
+    m.recorder.prove(node, {**fitting, **joined, **_number(thing), **position, **same})
     m.record(
         DynamicShape,
         node,

@@ -17,14 +17,21 @@ def is_unchanged(m: State, node: ir.Node, loop: ir.Node, stored: Set[str]) -> bo
     """Return whether a tensor that the iterations of a loop or comprehension read has the same value in all
     of them: it was made before the loop, which assigns to the paths `stored`, and nothing there may write
     into it."""
-    path = _root(node)
+    path = root_of(node)
     name, _, attribute = path.partition(".")
-    if not path or _is_stored(path, stored) or _may_be_written(loop, path) or name in _bound(loop, node):
+    if not path or not holds_same(loop, node, path, stored):
         return False
     if name == "self" and attribute:
         return "." not in attribute and is_kept(m, _tensor(node)) and not _is_trained(m, path)
     value = m.env.get(name)
     return not attribute and value is not None and value.kind == "tensor" and not _is_trained(m, path)
+
+
+def holds_same(loop: ir.Node, node: ir.Node, path: str, stored: Set[str]) -> bool:
+    """Return whether what a path of `node` stands for is the same in all iterations: the loop assigns to
+    nothing of it, and gives it to nothing that may write into it."""
+    written = _is_stored(path, stored) or _may_be_written(loop, path)
+    return not written and path.partition(".")[0] not in _bound(loop, node)
 
 
 def _bound(loop: ir.Node, node: ir.Node) -> Iterator[str]:
@@ -38,7 +45,7 @@ def _bound(loop: ir.Node, node: ir.Node) -> Iterator[str]:
                 yield from (param.name for param in params)
 
 
-def _root(node: ir.Node) -> str:
+def root_of(node: ir.Node) -> str:
     """Return the path of the tensor that is read, or whose method is called: `x` of `x[0].float()`."""
     tensor = _tensor(node)
     return path_of(tensor) if isinstance(tensor, ir.Name | ir.Attribute) else ""

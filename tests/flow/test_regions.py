@@ -42,6 +42,7 @@ def words(source: str, **given: object) -> set[str]:
         "class A(nn.Module):\n def forward(self): 'self.fit()'\n def fit(self): HERE",
         "class A(nn.Module):\n def forward(self): self.x.fit()\n def fit(self): HERE",
         "class A(Thing):\n def training_step(self): HERE",
+        "class A(nn.Module):\n def test_step(self, data):\n  HERE\n  for x in DataLoader(data): self(x)",
         "class A(Thing):\n def loss(self): HERE",
         "import pydantic\nclass A(pydantic.BaseModel):\n def loss(self): HERE",
         "import tensorflow as tf\nclass A(tf.keras.Model):\n def test_step(self): HERE",

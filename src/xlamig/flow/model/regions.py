@@ -25,7 +25,7 @@ from xlamig.flow.model.kinds import (
 from xlamig.flow.model.scopes import Scope, path_of
 from xlamig.flow.model.site import Analysis
 from xlamig.flow.model.step_events import run_by_events
-from xlamig.flow.model.step_methods import runs_each_step
+from xlamig.flow.model.step_methods import makes_loader, runs_each_step
 from xlamig.flow.model.worker_arguments import IN_WORKERS, called_function, given_to_workers
 from xlamig.knowledge import values as table
 
@@ -271,7 +271,7 @@ def _role(name: str, owner: str, bases: frozenset[str], methods: dict[str, ir.Fu
         return FORWARD
     if any(table.is_step_hook(base, name) for base in bases):
         return CALLED
-    if not _EVERY_STEP.search(name):
+    if not _EVERY_STEP.search(name) or makes_loader(methods.get(name)):
         return NO_CONTEXT
     trains = any(map(is_trainer_class, bases)) and _OF_TRAINERS.search(name)
     return FORWARD if trains or any(map(is_module_class, bases)) else NO_CONTEXT

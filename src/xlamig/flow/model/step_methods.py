@@ -19,6 +19,13 @@ def runs_each_step(node: ir.FunctionDef) -> bool:
     return len(node.params) > 1 and any(isinstance(s.value, ir.Const) for s in counted)
 
 
+def makes_loader(node: ir.FunctionDef | None) -> bool:
+    """Return whether a method makes a loader, as a `test_step` does that evaluates a whole data set: it holds
+    the loop of steps, and is none itself."""
+    calls = (part for part in ir.walk(node) if isinstance(part, ir.Call)) if node is not None else ()
+    return any(path_of(call.func).rpartition(".")[2] == "DataLoader" for call in calls)
+
+
 def performs_update(node: ir.FunctionDef, text: str) -> bool:
     """Return whether a function is one step of training: outside of loops it runs a backward pass and a step
     of an optimizer that its object or its caller made."""

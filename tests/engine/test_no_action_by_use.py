@@ -10,6 +10,12 @@ import pytest
 from xlamig import engine
 from xlamig.engine import Options
 
+GRAPH = """from torch_geometric.datasets import Planetoid
+from torch_geometric.nn import GCNConv
+data = Planetoid(".", "Cora")[0].to("xla")
+conv = GCNConv(3, 3)
+"""
+
 SAMPLES = """import torch
 from torch.utils.data import Dataset
 
@@ -60,6 +66,26 @@ def test_a_project_that_only_tokenizes_has_nothing_to_change(tmp_path: Path, tex
 )
 def test_a_data_set_without_a_loader_runs_in_no_worker(tmp_path: Path, text: str, idle: bool) -> None:
     assert set(no_action(tmp_path, "XLA903", SAMPLES, text)) == {idle}
+
+
+@pytest.mark.parametrize(
+    ("text", "idle"),
+    [
+        ("", True),
+        ("import torch_geometric.transforms as T\nt = T.NormalizeFeatures()\n", True),
+        ("from torch_geometric.loader import NeighborLoader\nl = NeighborLoader(data, [3])\n", False),
+        ("from torch_geometric.data import DataLoader\nl = DataLoader([data])\n", False),
+        ("from torch_geometric.data import NeighborSampler\ns = NeighborSampler(data, [3])\n", False),
+        ("from torch_geometric.utils import dropout_edge\ne = dropout_edge(data.edge_index)\n", False),
+    ],
+)
+def test_training_on_one_graph_compiles_once(tmp_path: Path, text: str, idle: bool) -> None:
+    assert no_action(tmp_path, "XLA609", GRAPH + text) == [idle]
+
+
+def test_a_list_of_graphs_may_hold_different_sizes(tmp_path: Path) -> None:
+    text = "from torch_geometric.datasets import TUDataset\nfor g in TUDataset('.', 'A'): print(g)\n"
+    assert no_action(tmp_path, "XLA609", text) == [False]
 
 
 WRAPPED = """import torch

@@ -188,3 +188,30 @@ def test_an_unused_import_trains_nothing(line: str, help_: str) -> None:
     text = f"import torch\n{line}\nnet = torch.nn.DataParallel(torch.nn.Linear(2, 2))\nnet.eval()\nnet(x)\n"
     (finding,) = found(text, "XLA704")
     assert (finding.help or "").startswith(help_)
+
+
+SHOWN = """import torch
+from torch.utils.data import DataLoader
+from torch.utils.tensorboard import SummaryWriter
+net = torch.nn.Linear(3, 3).to("xla")
+optimizer = torch.optim.SGD(net.parameters())
+writer = SummaryWriter("runs")
+for i, x in enumerate(DataLoader(data)):
+    x = x.to("xla")
+    y = net(x)
+    y.sum().backward()
+    optimizer.step()
+    if i % 50 == 0:
+        image = {value}[0, 0:1].repeat(3, 1, 1)
+        writer.add_image("image", image, i)
+"""
+
+
+@pytest.mark.parametrize(
+    ("value", "help_"),
+    [("x", "Compute `image` from the CPU's copy"), ("y", "Call `torch_xla.sync()` before")],
+)
+def test_an_image_of_the_batch_is_shown_from_the_cpu(value: str, help_: str) -> None:
+    (finding,) = found(SHOWN.format(value=value), "XLA104")
+    assert finding.help is not None
+    assert finding.help.startswith(help_)

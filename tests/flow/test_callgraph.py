@@ -219,6 +219,8 @@ def in_workers(main: str) -> list[str]:
         "functools.partial(collate, pad=0)",
         "functools.partial(helpers.collate)",
         "lambda samples: collate(samples, 0)",
+        "collate if args.sparse else None",
+        "None if args.dense else helpers.collate if args.sparse else other",
     ],
 )
 def test_what_a_collate_function_of_another_file_calls_runs_in_workers(given: str) -> None:
@@ -230,6 +232,14 @@ def test_the_default_of_a_collate_function_runs_in_workers() -> None:
     assert in_workers(make.format("collate")) == ["collate", "stacked"]
     assert in_workers(make.format("None")) == []
     assert in_workers("def make(data, transform=collate): return transform(data)") == []
+
+
+def test_a_collate_function_under_its_usual_name_runs_in_workers() -> None:
+    load = "\ntorch.utils.data.DataLoader(data, collate_fn=collate_fn)"
+    assert in_workers(f"collate_fn = collate if args.sparse else None{load}") == ["collate", "stacked"]
+    assert in_workers(f"collate_fn = helpers.collate{load}") == ["collate", "stacked"]
+    assert in_workers(f"collate_fn = collate(args){load}") == []
+    assert in_workers(f"function = collate{load}") == []
 
 
 def test_what_a_collator_of_another_file_calls_runs_in_workers() -> None:

@@ -12,8 +12,21 @@ IN_WORKERS = frozenset({"collate_fn", "worker_init_fn", "data_collator"})
 
 
 def given_to_workers(node: ir.Node) -> Iterator[ir.Expr]:
-    """Yield what a call, a dictionary, an assignment to an entry or the default of a parameter gives to
-    workers."""
+    """Yield what a call, a dictionary, an assignment or the default of a parameter gives to workers; of
+    `dense if args.dense else sparse` both."""
+    for given in _given(node):
+        yield from _ways(given)
+
+
+def _ways(given: ir.Expr) -> Iterator[ir.Expr]:
+    if isinstance(given, ir.IfExp):
+        yield from _ways(given.body)
+        yield from _ways(given.orelse)
+    else:
+        yield given
+
+
+def _given(node: ir.Node) -> Iterator[ir.Expr]:
     match node:
         case ir.FunctionDef(params=params):
             defaults = (param.default for param in params if param.name in IN_WORKERS)
@@ -25,6 +38,9 @@ def given_to_workers(node: ir.Node) -> Iterator[ir.Expr]:
             yield from (v for k, v in pairs if isinstance(k, ir.Const) and k.value in IN_WORKERS)
         case ir.Assign(targets=(ir.Subscript(index=(ir.Const(value=str(key)),)),), value=value):
             yield from (value,) if key in IN_WORKERS else ()
+        case ir.Assign(targets=(ir.Name() | ir.Attribute() as target,), value=value):
+            named = path_of(target).rpartition(".")[2] in IN_WORKERS
+            yield from (value,) if named and isinstance(value, ir.Name | ir.Attribute | ir.IfExp) else ()
 
 
 def handed_to_workers(arg: ir.Arg) -> bool:

@@ -42,6 +42,7 @@ class DynamicShape(Fact):
         "unique",  # also bincount, histc, histogram
         "repeat",  # repeat_interleave with a tensor
         "size",  # a size, bound or repeat count that was read from a tensor
+        "filtered",  # a list of as many elements as a test lets through is joined, or an index
         "derived",  # one taken from the shape of a tensor with such a shape
         "masked-scatter",
         "experts",  # a loop over experts that picks tokens by mask

@@ -28,6 +28,7 @@ from xlamig.flow.interp.domain import (
 from xlamig.flow.interp.generators import per_step
 from xlamig.flow.interp.last_batches import take_batch
 from xlamig.flow.interp.lengths import varies
+from xlamig.flow.interp.let_through import as_let_through, is_let_through
 from xlamig.flow.interp.number_first import as_number
 from xlamig.flow.interp.number_origins import cause_of_read
 from xlamig.flow.interp.one_rank import OPEN_FILE
@@ -168,7 +169,8 @@ class Builtins:
 
     def _copied(self, name: str, first: AbstractValue) -> AbstractValue:
         if name == "set" and first.kind in ("sequence", "unknown"):
-            return AbstractValue("sequence", items=first.items or (), element=first.element, trait=Mark.SET)
+            made = AbstractValue("sequence", items=first.items or (), element=first.element, trait=Mark.SET)
+            return as_let_through(made, first)
         if first.kind in ("sequence", "loader"):
             return first.replace(trait=None) if first.trait is Mark.APPENDED else first
         if first.kind == "tensor":
@@ -196,6 +198,8 @@ class Builtins:
             return AbstractValue(
                 "number", cause=SIZES[first.cause], loop=first.loop, sure=first.sure, why=first.why
             )
+        if is_let_through(first):
+            return AbstractValue("number", cause="read", sure=LIKELY, why=first.why)
         if first.trait is Mark.GROWS:
             return AbstractValue("number", cause="length", loop=first.loop)
         if (first.kind == "sequence" and first.cause == "batch") or first.trait is Mark.SAMPLE:

@@ -10,6 +10,7 @@ from xlamig.flow.interp.domain import AbstractValue, Mark, over, sequence
 from xlamig.flow.interp.frames import Loop, LoopKind, copy_env
 from xlamig.flow.interp.generators import end_steps
 from xlamig.flow.interp.lengths import LASTING
+from xlamig.flow.interp.let_through import filtered
 from xlamig.flow.interp.setting import Setting
 from xlamig.flow.interp.state import State
 from xlamig.flow.interp.step_boundaries import ABSORBED, record_boundary
@@ -35,6 +36,7 @@ def _made(m: State, node: ir.Comprehension, first: AbstractValue) -> AbstractVal
     """Return what a comprehension makes that goes through `first`."""
     lead: AbstractValue | None = None
     elements: tuple[AbstractValue, ...] = ()
+    tests: list[AbstractValue] = []
     outer_over = m.iteration_sources
     for generator in node.generators:
         iterable = first if generator is node.generators[0] else m.semantics.evaluate(generator.iter)
@@ -42,8 +44,7 @@ def _made(m: State, node: ir.Comprehension, first: AbstractValue) -> AbstractVal
         lead = lead or (iterable if iterable.kind == "sequence" and iterable.cause else None)
         elements = _elements(node, iterable)
         _bind(m, generator.target, m.semantics.iterate(iterable))
-        for test in generator.ifs:
-            m.semantics.test(test, "if")
+        tests += [m.semantics.test(test, "if") for test in generator.ifs]
     m.comprehension_depth += 1
     each = []
     for element in elements:
@@ -56,7 +57,7 @@ def _made(m: State, node: ir.Comprehension, first: AbstractValue) -> AbstractVal
     if node.kind == "dict":
         return AbstractValue("mapping", element=value)
     if lead is None:
-        return made
+        return filtered(m, node, made, tests)
     trait = lead.trait if lead.trait in LASTING else None
     return made.replace(cause=lead.cause, trait=trait, why=lead.why)
 

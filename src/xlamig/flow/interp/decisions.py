@@ -10,7 +10,6 @@ from xlamig import ir
 from xlamig.flow.interp.configured import take_subclass
 from xlamig.flow.interp.correlated import recall
 from xlamig.flow.interp.domain import (
-    BOOL,
     BOTTOM,
     CERTAIN,
     LIKELY,
@@ -24,6 +23,7 @@ from xlamig.flow.interp.domain import (
 from xlamig.flow.interp.frames import ClassInfo, Env, object_of
 from xlamig.flow.interp.keywords import has_keyword
 from xlamig.flow.interp.left_out import record_replaced
+from xlamig.flow.interp.let_through import negated
 from xlamig.flow.interp.number_first import is_left_out, starts_as_number
 from xlamig.flow.interp.reads import Reads
 from xlamig.flow.interp.setting import Setting
@@ -48,10 +48,7 @@ class Decisions:
         """Evaluates a test; a tensor there is read on the host."""
         match node:
             case ir.Unary(op="not", operand=operand):
-                found = self.truth(operand, word)
-                if found.cause != "random":
-                    return BOOL
-                return BOOL.replace(cause=found.cause, loop=found.loop, why=found.why)
+                return negated(self.truth(operand, word))
             case ir.Bool(op=op, values=values):
                 return join_all(tuple(self._chain(op, values, word)))
         thing = self.m.semantics.evaluate(node)

@@ -203,6 +203,7 @@ class Loop:
     works_before: int = 0  # device operations before the iteration
     left: list[Env] = field(default_factory=list)
     again: list[Env] = field(default_factory=list)
+    skips: ir.Expr | None = None  # the test of values at which the rest of an iteration is left out
     choices: dict[int, Choice] = field(default_factory=dict)  # those of the last iteration
 
     @property

@@ -8,6 +8,7 @@ from xlamig import ir
 from xlamig.facts import DynamicShape
 from xlamig.flow.interp.domain import LIKELY, AbstractValue
 from xlamig.flow.interp.frames import STEPS
+from xlamig.flow.interp.let_through import record_let_through
 from xlamig.flow.interp.reads import sureness
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.known import short
@@ -17,13 +18,18 @@ _FINDERS = frozenset({"where", "nonzero", "flatnonzero", "argwhere"})
 _DEPTH = 3  # names that stand for one another
 
 
-def record_host_indices(m: State, node: ir.Subscript, part: ir.Expr, base: AbstractValue) -> None:
-    """Record that indices of the host pick a different number of elements of a device tensor every step."""
+def record_host_indices(
+    m: State, node: ir.Subscript, part: ir.Expr, index: AbstractValue, base: AbstractValue
+) -> bool:
+    """Record that indices of the host pick a different number of elements of a device tensor every step;
+    return whether a list of them does."""
     if m.frequency != "step" or base.place != "device" or sureness(base) < LIKELY:
-        return
+        return False
+    if record_let_through(m, node, index, "[]"):
+        return True
     call = _finder(m, part)
     if call is None or not any(_varies(m, arg.value) for arg in call.args):
-        return
+        return False
     m.record(
         DynamicShape,
         node,
@@ -35,6 +41,7 @@ def record_host_indices(m: State, node: ir.Subscript, part: ir.Expr, base: Abstr
         mask=short(", ".join(map(m.source, node.index))),
         parts={"mask": (part.start, part.end)},
     )
+    return False
 
 
 def _finder(m: State, part: ir.Expr) -> ir.Call | None:

@@ -252,7 +252,7 @@ class Indexing:
             elif found.kind == "number":
                 self._changing(part, found, node, base, access, "index")
             elif access == "read":
-                record_host_indices(self.m, node, part, base)
+                masked |= record_host_indices(self.m, node, part, found, base)
         return masked
 
     def _slice(

@@ -92,6 +92,7 @@ class Loops:
         if not brief:
             loop.left.clear()
             loop.again.clear()
+            loop.skips = None
             m.frame.env = self.values.entry(before, first, loop)
             heads = copy_env(m.env)
             statement, frequency, seldom = m.statement, m.frequency, m.seldom

@@ -26,6 +26,7 @@ from xlamig.flow.interp.kept import kept_entry
 from xlamig.flow.interp.keywords import take_keyword
 from xlamig.flow.interp.last_batches import take_batch
 from xlamig.flow.interp.lengths import is_sorted_by_length, joined
+from xlamig.flow.interp.let_through import after_skip, as_let_through
 from xlamig.flow.interp.libraries import Libraries
 from xlamig.flow.interp.optimizer_calls import call_optimizer, call_scaler
 from xlamig.flow.interp.reads import Reads
@@ -116,6 +117,7 @@ class Objects:
             known = owner.items or owner.element
             element = join(element_of(owner), new) if known else new
             changed = AbstractValue("sequence", element=element, trait=trait, loop=owner.loop, ref=owner.ref)
+            changed = after_skip(self.m, as_let_through(changed, owner))
             if name == "extend":
                 changed = joined(changed, owner, args.positional[0])
             self._put(node.func.value, path, changed)

@@ -27,6 +27,7 @@ from xlamig.flow.interp.domain import (
 from xlamig.flow.interp.domain.shapes import broadcast
 from xlamig.flow.interp.joined_operands import OF_MASKS, joined_place, joined_trait, operands_of_format
 from xlamig.flow.interp.lengths import LASTING, is_varied_array, joined, rounded, times
+from xlamig.flow.interp.let_through import as_let_through
 from xlamig.flow.interp.masks import as_mask
 from xlamig.flow.interp.on_host import combined_const, const_with_number
 from xlamig.flow.interp.one_rank import note_updated
@@ -161,9 +162,8 @@ class Operators:
         parts = [part for side in (left, right) for part in side.items or (element_of(side),)]
         if op == "+" and indexes(parts):
             return index_of(parts)
-        return joined(
-            AbstractValue("sequence", element=join(element_of(left), element_of(right))), left, right
-        )
+        made = AbstractValue("sequence", element=join(element_of(left), element_of(right)))
+        return as_let_through(joined(made, left, right), left, right)
 
     @staticmethod
     def _number(op: str, left: AbstractValue, right: AbstractValue) -> AbstractValue:

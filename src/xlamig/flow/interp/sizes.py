@@ -19,6 +19,7 @@ from xlamig.flow.interp.domain import (
     sequence,
 )
 from xlamig.flow.interp.lengths import Lengths, is_longest, is_varied_array, varies
+from xlamig.flow.interp.let_through import is_let_through, record_let_through
 from xlamig.flow.interp.number_origins import longest_of_lengths
 from xlamig.flow.interp.reads import sureness
 from xlamig.flow.model.known import short
@@ -28,6 +29,7 @@ TEXT: Final = "tokenizer"
 """The operation that makes a tensor of a text, which has a length of its own."""
 VARIED: Final = "varied"
 """The cause of a tensor of the host whose shape is another one for each sample or batch."""
+_JOINS = (("torch", "stack"), ("torch", "concat"), ("sizes", "from-lists"))
 
 
 class Sizes(Lengths):
@@ -63,6 +65,10 @@ class Sizes(Lengths):
             result = result.replace(trait=Mark.LONGEST)
         if result.place == "device" and owner is None and first is not None:
             self.listed(plain, first, node)
+        if result.kind == "tensor" and result.place != "host" and owner is None and first is not None:
+            joins = any(plain in table.names(*of) for of in _JOINS)
+            if joins and record_let_through(self.m, node, first, plain):
+                result = result.replace(cause="dynamic")
         if self.m.collating and result.kind == "tensor" and not result.place:
             result = result.replace(place="host")
         if result.kind == "tensor" and result.place == "either" and owner is None and first is not None:
@@ -146,8 +152,8 @@ class Sizes(Lengths):
         alike = plain in table.names("sizes", "of-one-shape")
         joins = alike or plain in table.names("torch", "concat") or plain in table.names("sizes", "joins")
         varied = [t for t in held if t.cause == VARIED and (t.trait is Mark.LONGEST or not alike)]
-        if varies(given) or (joins and varied):
-            lead = given if varies(given) else varied[0]
+        if varies(given) or is_let_through(given) or (joins and varied):
+            lead = given if varies(given) or is_let_through(given) else varied[0]
             made = self._made_of(result, lead, plain, node)
             if any(thing.trait is Mark.LONGEST for thing in (given, *held)):
                 self.collated(made)

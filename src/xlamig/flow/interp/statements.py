@@ -13,6 +13,7 @@ from xlamig.flow.interp.frames import Env, copy_env, join_env
 from xlamig.flow.interp.growth import record_returned_growth
 from xlamig.flow.interp.keywords import delete
 from xlamig.flow.interp.lengths import greater_by_test, rounds_up
+from xlamig.flow.interp.let_through import appended
 from xlamig.flow.interp.loops import Loops
 from xlamig.flow.interp.missing_methods import without_method
 from xlamig.flow.interp.offloading import offloads
@@ -160,6 +161,7 @@ class Statements:
         if here is not None and there is not None:
             self.evaluator.tests.defaulted(node.test, here, there)
         self.m.frame.env = {**join_env(here, there), **copied, **self._lengths(node, ends)}
+        self.m.frame.env |= appended(self.m, node, tested, before, ends, self.m.env)
         if here is not None and there is not None:
             remember(self.m, node, before, (here, there))
         return False

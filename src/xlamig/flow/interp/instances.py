@@ -118,14 +118,18 @@ class Instances:
             thing = given.get(value.id)
             if thing is not None and thing.kind == "tensor" and len(init.scope.find(value.id)) == 1:
                 held[attribute] = thing
-        foreign = info.frame.home != self.m.names.module
-        return {k: named(v, self.m.filename) for k, v in held.items()} if foreign else held
+        return {attribute: self._for_class(info, thing) for attribute, thing in held.items()}
 
     def _wrap(self, info: ClassInfo, args: Args) -> None:
         """An object of a class such as `MyParallel(nn.DataParallel)` keeps the module that it runs."""
         given = [thing for thing in args.all if thing.kind == "module"]
         if given:
-            info.hold("module", given[0])
+            info.hold("module", self._for_class(info, given[0]))
+
+    def _for_class(self, info: ClassInfo, thing: AbstractValue) -> AbstractValue:
+        """Return a value of this module as one that a class may keep, which may be of another."""
+        foreign = info.frame.home != self.m.names.module
+        return named(thing, self.m.filename) if foreign else thing
 
     def _fields(self, info: ClassInfo, args: Args) -> dict[str, AbstractValue]:
         """A dataclass keeps its arguments under the names of its fields."""

@@ -275,6 +275,12 @@ def test_a_place_that_two_rules_report_is_paid_for_once_whatever_they_count(unit
     assert [term.code for term in plan(first, second).terms] == ["XLA101"]
 
 
+def test_a_statement_that_two_rules_report_is_compared_by_the_rule_that_asks_for_most() -> None:
+    both = [a_finding("XLA001"), a_finding("XLA005")]
+    again = a_finding("XLA001", scope="fit")
+    assert minutes(*both, again) == minutes(*both[::-1], again) == minutes(again)
+
+
 def test_a_rule_with_more_places_than_another_keeps_its_own_effort() -> None:
     launcher = [a_finding("XLA706", "simple", unit="repo", row=row) for row in (1, 2)]
     device = a_finding("XLA001", "complex", row=1)

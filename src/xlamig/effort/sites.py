@@ -54,7 +54,7 @@ def distinct(
     for finding in findings:
         together.setdefault(_key(finding), []).append(finding)
     return tuple(
-        Site(max(found, key=_rank), tuple(found), max(weight_of(one.filename) for one in found))
+        Site(_kept(found), tuple(found), max(weight_of(one.filename) for one in found))
         for found in _apart(list(together.values()))
     )
 
@@ -68,7 +68,7 @@ def _apart(groups: list[list[Finding]]) -> list[list[Finding]]:
         places = _places(group)
         first, *others = (holders.get(place, []) for place in places)
         common = (had for had in first if all(had in other for other in others))
-        above = next((had for had in common if had[0].code != group[0].code), None)
+        above = next((had for had in common if _kept(had).code != _kept(group).code), None)
         if above is None:
             for place in places:
                 holders.setdefault(place, []).append(group)
@@ -78,9 +78,14 @@ def _apart(groups: list[list[Finding]]) -> list[list[Finding]]:
     return [group for group in groups if group]
 
 
+def _kept(group: list[Finding]) -> Finding:
+    """Return the finding of a group that keeps the effort."""
+    return max(group, key=_rank)
+
+
 def _reach(group: list[Finding]) -> tuple[object, ...]:
     """Return the sort key of a group: of two with equal work, the one with more places comes first."""
-    rank = max(map(_rank, group))
+    rank = _rank(_kept(group))
     return rank[0], len(_places(group)), rank
 
 

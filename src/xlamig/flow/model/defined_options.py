@@ -45,9 +45,10 @@ def codes_defined(node: ir.Call, name: str, scope: Scope) -> Codes:
 
 
 def _may_be_left(node: ir.Call, given: Mapping[str, ir.Expr]) -> bool:
-    """Return whether a command may leave out the value that an option with these keywords takes."""
+    """Return whether a command may leave out the value that an option with these keywords takes. One with
+    several flags may be given by any of them, of which texts are searched for one."""
     flags = [arg.value for arg in node.args if arg.keyword is None]
-    dashed = all(isinstance(f, ir.Const) and str(f.value).startswith("-") for f in flags)
+    dashed = len(flags) == 1 and isinstance(flags[0], ir.Const) and str(flags[0].value).startswith("-")
     typed = "type" not in given or path_of(given["type"]) in _TYPES
     return dashed and typed and given.keys() <= _KEYWORDS
 

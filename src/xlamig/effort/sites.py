@@ -63,12 +63,13 @@ def _apart(groups: list[list[Finding]]) -> list[list[Finding]]:
     """Without those whose places another rule's has all of and asks for at least as much. One rule
     may find two things at a place: an import of two packages."""
     ranked = sorted(groups, key=_reach, reverse=True)
+    codes = {id(group): _kept(group).code for group in ranked}
     holders: dict[Hashable, list[list[Finding]]] = {}
     for group in ranked:
         places = _places(group)
         first, *others = (holders.get(place, []) for place in places)
         common = (had for had in first if all(had in other for other in others))
-        above = next((had for had in common if _kept(had).code != _kept(group).code), None)
+        above = next((had for had in common if codes[id(had)] != codes[id(group)]), None)
         if above is None:
             for place in places:
                 holders.setdefault(place, []).append(group)

@@ -276,7 +276,7 @@ class Apis:
 
     def _spelled(self, node: ir.Expr) -> str:
         """The callee's text: of a long name its last two parts, a long receiver left out: "(...).cuda"."""
-        text = " ".join(self.analysis.source(node).split())
+        text = self.analysis.in_one_line(node)
         if len(text) <= _LONG or not isinstance(node, ir.Attribute):
             return short(text)
         if path_of(node) == text:

@@ -141,7 +141,7 @@ class Branches:
         asked = f"{self.analysis.source(node.index[0])} in {self.analysis.source(node.value)}"
         above = ir.path_down(place.scope.node or self.analysis.module, node)
         tests = (part.test for part in above if isinstance(part, ir.If | ir.IfExp))
-        return any(" ".join(self.analysis.source(test).split()) == asked for test in tests)
+        return any(self.analysis.in_one_line(test) == asked for test in tests)
 
     def option(self, node: ir.Call, place: CodeContext) -> Iterator[DeviceChoice]:
         """`add_argument("--device", choices=["cuda", "cpu"])`"""

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from xlamig import ir
 from xlamig.facts import ApiUse, Fact, Span
 from xlamig.flow.detectors.same_run import SameRun
-from xlamig.flow.model.by_kind import call_at, function_around, of_kind
+from xlamig.flow.model.by_kind import call_at, of_kind, scope_around
 from xlamig.flow.model.file_writers import WRITES
 from xlamig.flow.model.only_calls import arguments
 from xlamig.flow.model.option_codes import option_of
@@ -142,12 +142,10 @@ class OwnFiles:
         return False
 
     def _text(self, node: ir.Expr) -> str:
-        return " ".join(self.analysis.source(node).split())
+        return self.analysis.in_one_line(node)
 
     def _scope(self, call: ir.Call) -> Scope:
-        """Return the scope of the innermost function around a call."""
-        function = function_around(self._module, call)
-        return self.scopes.module if function is None else self.scopes.of(function)
+        return scope_around(self._module, self.scopes, call)
 
 
 def _is_of_self(node: ir.Expr) -> bool:

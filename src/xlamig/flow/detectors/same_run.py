@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from xlamig import ir
-from xlamig.flow.model.by_kind import calls_in, function_around, of_kind
+from xlamig.flow.model.by_kind import calls_in, function_around, of_kind, scope_around
 from xlamig.flow.model.file_writers import (
     LOADS_ALONE,
     SAVED_FIRST,
@@ -188,9 +188,7 @@ class SameRun:
         return (self._text(path), *map(self._text, values))
 
     def _text(self, node: ir.Expr) -> str:
-        return " ".join(self.analysis.source(node).split())
+        return self.analysis.in_one_line(node)
 
     def _scope(self, call: ir.Node) -> Scope:
-        """Return the scope of the innermost function around a call."""
-        function = function_around(self._module, call)
-        return self.scopes.module if function is None else self.scopes.of(function)
+        return scope_around(self._module, self.scopes, call)

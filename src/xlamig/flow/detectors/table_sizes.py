@@ -31,7 +31,7 @@ def resizes_table(name: str, node: ir.Call, place: CodeContext, analysis: Analys
         return {}
     for test, equal in _tests_before(node, root):
         if _asks_for_sizes(test, equal, place, analysis):
-            return {"equal-sizes": short(" ".join(analysis.source(test).split()))}
+            return {"equal-sizes": short(analysis.in_one_line(test))}
     return {}
 
 

@@ -21,13 +21,12 @@ _FEW = 8  # elements of which a comprehension makes one each
 
 def comprehended(m: State, node: ir.Comprehension) -> AbstractValue:
     """Return the value of a comprehension."""
-    outer, outer_over = copy_env(m.env), m.iteration_sources
+    outer = copy_env(m.env)
     with m.branch() as effects:
         first = m.semantics.evaluate(node.generators[0].iter)
     m.effects.update(effects)
     loads = first.kind == "loader" or effects.happens(Effect.BATCH)  # `enumerate(loader)`
     made = run_elements(m, node, (first, loads), partial(_made, m, node, first))
-    m.iteration_sources = outer_over
     m.frame.env = outer
     return made
 

@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from xlamig import ir
 from xlamig.facts import Span
+from xlamig.flow.model.scopes import Scope, ScopeTable
 from xlamig.per_file import per_file
 
 Kind = TypeVar("Kind", bound=ir.Node)
@@ -43,6 +44,12 @@ def function_around(module: ir.Module, node: ir.Node) -> ir.FunctionDef | None:
     while i >= 0 and functions[i].end <= node.start:
         i = outer[i]
     return functions[i] if i >= 0 else None
+
+
+def scope_around(module: ir.Module, scopes: ScopeTable, node: ir.Node) -> Scope:
+    """Return the scope of the innermost function around a node, that of the module at its top."""
+    function = function_around(module, node)
+    return scopes.module if function is None else scopes.of(function)
 
 
 def owner_at_top(module: ir.Module, node: ir.Node) -> str:

@@ -9,7 +9,7 @@ from functools import cache
 from typing import NamedTuple
 
 from xlamig import ir
-from xlamig.flow.model.by_kind import function_around, of_kind
+from xlamig.flow.model.by_kind import of_kind, scope_around
 from xlamig.flow.model.known import short
 from xlamig.flow.model.scopes import Binding, Scope, ScopeTable, path_of
 from xlamig.flow.model.tensor_methods import is_of_tensors
@@ -215,8 +215,7 @@ class Pickled:
 
     def scope_at(self, node: ir.Node) -> Scope:
         """Return the scope of the innermost function around a node."""
-        function = function_around(self.module, node)
-        return self.scopes.module if function is None else self.scopes.of(function)
+        return scope_around(self.module, self.scopes, node)
 
 
 @cache

@@ -125,3 +125,7 @@ class Analysis:
     def source(self, node: ir.Node) -> str:
         """Return the text of a node."""
         return self.text[node.start : node.end]
+
+    def in_one_line(self, node: ir.Node) -> str:
+        """Return the text of a node with one space for each run of spaces and line ends."""
+        return " ".join(self.source(node).split())

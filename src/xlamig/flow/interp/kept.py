@@ -15,6 +15,7 @@ from xlamig.flow.interp.domain import (
     AbstractValue,
     Carried,
     Grown,
+    Mark,
     Picked,
     Trait,
     map_sequence,
@@ -43,6 +44,14 @@ def carried_trait(operation: str, first: AbstractValue | None) -> Trait | None:
     if operation in table.names("torch", "picking"):
         return Picked(first.trait.name) if not isinstance(first.trait, Grown) else None
     return first.trait if operation in table.names("torch", "length-keeping") else None
+
+
+def result_trait(operation: str, first: AbstractValue | None) -> Trait | None:
+    """Return the trait of what an operation computes from its first operand: sparse, or carried."""
+    sparse = operation in table.names("torch", "sparse-makers")
+    if first is not None and first.trait is Mark.SPARSE:
+        sparse |= operation in table.names("torch", "sparse-keeping")
+    return Mark.SPARSE if sparse else carried_trait(operation, first)
 
 
 def carried_by_rows(base: AbstractValue, index: list[AbstractValue]) -> Trait | None:

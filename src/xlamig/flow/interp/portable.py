@@ -39,6 +39,7 @@ _KEPT_TRAITS = frozenset(
         Mark.PLATEAU,
         Mark.SET,
         Mark.SHAPE,
+        Mark.SPARSE,
         Mark.INSTANCE,
         Mark.AWAITS_MOVE,
     }

@@ -29,7 +29,7 @@ from xlamig.flow.interp.domain import (
 )
 from xlamig.flow.interp.domain.shapes import UNKNOWN
 from xlamig.flow.interp.gradient_hooks import run_gradient_hook
-from xlamig.flow.interp.kept import carried_trait
+from xlamig.flow.interp.kept import result_trait
 from xlamig.flow.interp.moves import Moves
 from xlamig.flow.interp.number_origins import cause_of_read
 from xlamig.flow.interp.on_host import computed_const, made_of, made_on_host, written
@@ -246,7 +246,7 @@ class Tensors:
         nan = plain in table.names("torch", "nan-checks")
         kept = plain in table.names("torch", "nan-keeping") and first is not None
         dynamic = any(o.cause == "dynamic" for o in operands) and shape != ()
-        carried = carried_trait(plain, first)
+        carried = result_trait(plain, first)
         result = AbstractValue(
             "tensor",
             place,

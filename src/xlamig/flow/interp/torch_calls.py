@@ -130,6 +130,10 @@ class TorchCalls:
                 place = self.m.plain_place if name == "torch.Tensor" else "host"
                 made = AbstractValue("tensor", place, trait=Mark.CONSTANT if self._is_global(args) else None)
                 return self.sizes.converted(made, name, args, node)
+            case "sparse-tensor":
+                made = self.tensors.operation(name, "sparse_coo_tensor", None, args, node)
+                made = made.replace(place=made.place or "host", shape=None, trait=Mark.SPARSE)
+                return made.replace(sure=max(made.sure, LIKELY))
             case "module":
                 return self._parts(self._module(name, args, node), args)
             case "wrapped-module":

@@ -43,8 +43,10 @@ class Transfers:
         given = args.get(0)
         if given is not None and given.ref == TYPE_NAME and sureness(given) > POSSIBLE:
             self.m.prove(node, type_name=True)
+        sparse = owner.trait if owner.trait is Mark.SPARSE else None
+        self.m.prove(node, sparse=sparse is not None)
         if target is None:
-            trait = owner.trait if owner.trait is Mark.NAN else carried_trait("to", owner)
+            trait = owner.trait if sparse or owner.trait is Mark.NAN else carried_trait("to", owner)
             somewhere = name == "type" and given is not None and given.kind == "unknown"
             place = "either" if somewhere else owner.place
             return owner.replace(place=place, dtype=dtype or owner.dtype, trait=trait)
@@ -56,7 +58,7 @@ class Transfers:
                 assert isinstance(node.func, ir.Attribute)
                 self.reads.host(node, owner, "copy", f"Tensor.{name}", node.func.value)
             sure = max(owner.sure, target.sure)
-            return owner.replace(place="host", sure=sure, trait=None, const=MISSING, why=())
+            return owner.replace(place="host", sure=sure, trait=sparse, const=MISSING, why=())
         sure = min(CERTAIN if owner.place else LIKELY, target.sure)
         if owner.place == "host":
             self.m.effects.add(Effect.TRANSFER)
@@ -71,7 +73,7 @@ class Transfers:
             place="device",
             sure=sure if not owner.loose else min(sure, owner.sure + 1),
             dtype=dtype or owner.dtype,
-            trait=None,
+            trait=sparse,
             const=ON_HOST if owner.place in ("host", "") or self._is_iterated(node, owner) else owner.const,
             why=(*owner.why[-3:], why),
         )

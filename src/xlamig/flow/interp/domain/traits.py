@@ -22,6 +22,7 @@ class Mark(Enum):
     NAN = "nan"  # computed by isnan and the like
     PARAMETER = "parameter"
     SORTED_INDEX = "sorted-index"  # an index as `sort`, `argsort`, `topk` or `max(dim)` returns it
+    SPARSE = "sparse"  # is not in the dense layout, the only one of XLA
     STATE = "state"  # is an entry of a state_dict
     # numbers, sequences and tensors of the host
     BLOCKS = "blocks"  # how often a number fits into the greatest length of a batch

@@ -28,6 +28,7 @@ from xlamig.flow.model.callers import NO_CALLERS
 from xlamig.flow.model.conditions import MAIN
 from xlamig.flow.model.option_codes import CUDA, ENTRY, GLOBAL, OFF, PLACES, name_of
 from xlamig.flow.model.outcomes import NO_STATE, State
+from xlamig.flow.model.pickled import HABIT, KEYS
 from xlamig.flow.model.same_names import StatesInModule
 from xlamig.source.text import SourceText
 
@@ -196,7 +197,26 @@ class WholeProgram:
         found = {clue for one in others if one.loaded for clue in one.loaded.clues.habits}
         if "torch.save(" in text.text:  # any program of the project may load what this one saves
             found |= self._loads_anywhere()
+        if "torch.load(" in text.text:
+            found.update(self._saved_beside(source.module))
         return tuple(sorted(found))
+
+    def _saved_beside(self, module: str) -> Iterator[str]:
+        """Yield which dictionaries with objects the scripts next to those of a module save: a script that
+        shows samples loads what the one that trains the same model has saved."""
+        scripts = self._scripts(self.index.importers_of(module))
+        folders = {self.modules[name].file.path.parent for name in scripts}
+        own = self.index.programs_with(module)
+        sharing = frozenset[str]().union(*map(self.index.programs_with, own)) - own
+        for script in self._scripts(sharing):
+            if self.modules[script].file.path.parent in folders:
+                for one in self.index.imported_by(script):
+                    loaded = self.modules[one].loaded if one in self.modules else None
+                    habits = loaded.clues.habits if loaded is not None else ()
+                    yield from (habit for habit in habits if habit.startswith(f"{HABIT}|{KEYS}|"))
+
+    def _scripts(self, modules: Iterable[str]) -> list[str]:
+        return [name for name in modules if name in self.modules and self.modules[name].is_script]
 
     def _loads_anywhere(self) -> frozenset[str]:
         """Return where the modules of the project load files to."""

@@ -438,3 +438,23 @@ class Loss(nn.Module):
 def test_what_a_forward_adds_up_stays_a_tensor(body: str, adds: bool) -> None:
     reads = [one for one in found(FORWARD.replace("BODY", body)) if one.code == "XLA101"]
     assert [one.help.startswith("Add up tensors on the device") for one in reads] == [adds]
+
+
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        (
+            "if not np.isnan(z.max().item()): kept.append(z.max().item())",
+            "Keep the values as detached tensors",
+        ),
+        (
+            "if math.isfinite(z.sum()): table[0] += float(z.sum()); n += 1",
+            "Keep the values as detached tensors",
+        ),
+        ("if torch.isfinite(z.sum()): kept.append(z)", "If the check skips or scales an update"),
+        ("if not math.isnan(z.sum()): y = y + z", "If the check skips or scales an update"),
+    ],
+)
+def test_numbers_that_are_kept_if_they_are_finite(line: str, shown: str) -> None:
+    helps = [f.help or "" for f in found(f"{HEAD}        {line}\n", select=["XLA107"])]
+    assert len(helps) == 1 and shown in helps[0]

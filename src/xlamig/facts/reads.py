@@ -31,6 +31,7 @@ Consumer = Literal[
     "empty",
     "count",
     "update",
+    "filter",
     "sample",
     "shape",
     "choice",
@@ -47,9 +48,10 @@ index, the choice of a module that is called, a size of a tensor, what fills one
 iterations, the distance that `torch.roll` rolls by, Python's `min` or `max`, the lengths of a packed
 sequence, a library that computes on the host, a remainder (`n % 100`), a test whether a mask selects
 anything, the same where the function returns nothing otherwise, a number that is counted up, whether the
-parameters are updated, how the part of a list is made that belongs to a sample, whether a tensor gets another
-shape, one of several written values, a loss that the backward pass starts from, another branch, a loop that
-ends, the state that Python keeps (`self.count -= 1`), the caller, a total that the host adds copies to."""
+parameters are updated, whether Python keeps a number that may be NaN, how the part of a list is made that
+belongs to a sample, whether a tensor gets another shape, one of several written values, a loss that the
+backward pass starts from, another branch, a loop that ends, the state that Python keeps (`self.count -= 1`),
+the caller, a total that the host adds copies to."""
 
 Cut = Literal["", "start", "end", "window", "write"]
 """How a slice uses a number: as its start, its end or as one of two ends that both vary; or the slice is

@@ -23,8 +23,8 @@ _UPDATES = frozenset({"backward", "step"})
 
 def branch_of(body: ir.Block, test: ir.Expr, orelse: ir.Block = ()) -> Consumer:
     """Return what a test decides on: whether something is raised or logged, a loop ends, the parameters are
-    updated, something is counted, how a sample's part of a list is made, which shape a tensor has, what
-    Python keeps, or what is computed."""
+    updated, something is counted, which numbers the host keeps, how a sample's part of a list is made, which
+    shape a tensor has, what Python keeps, or what is computed."""
     if ends_program(body):
         return check_of(test)
     if body and isinstance(body[-1], ir.Jump):
@@ -39,6 +39,8 @@ def branch_of(body: ir.Block, test: ir.Expr, orelse: ir.Block = ()) -> Consumer:
             return "count"
     if any(_updates(node) for node in _nodes(body)):
         return "update"
+    if not orelse and _keeps_number(body, test):
+        return "filter"
     if (changed := _states((*body, *orelse))) is not None and any(changed):
         return "state"
     if any(_changes_shape(statement, test) for statement in body):
@@ -46,6 +48,38 @@ def branch_of(body: ir.Block, test: ir.Expr, orelse: ir.Block = ()) -> Consumer:
     if not asks_for_any(test):
         return "branch"
     return "empty" if body and _returns_nothing(body[-1]) else "any"
+
+
+def _keeps_number(body: ir.Block, test: ir.Expr) -> bool:
+    """Return whether a branch only keeps what it reads of a tensor, in a list or a sum, and its test leaves
+    out NaN: `if not isnan(x): seen.append(x.item())`."""
+    checks = table.names("torch", "nan-checks")
+    checked = [
+        n for n in ir.walk(test) if isinstance(n, ir.Call) and path_of(n.func).rpartition(".")[2] in checks
+    ]
+    named = {n.id for check in checked for n in ir.walk(check) if isinstance(n, ir.Name)}
+    return bool(body) and all(_keeps(statement, named) for statement in body)
+
+
+def _keeps(statement: ir.Stmt, named: set[str]) -> bool:
+    match statement:
+        case ir.ExprStmt(value=ir.Call(func=ir.Attribute(), args=args)) if args:
+            kept: Sequence[ir.Expr] = [arg.value for arg in args]
+        case ir.AugAssign(op="+" | "+=", value=ir.Const()):
+            return True
+        case ir.AugAssign(op="+" | "+=", value=value) | ir.Assign(targets=(ir.Subscript(),), value=value):
+            kept = [value]
+        case _:
+            return False
+    reads = [node for value in kept for node in ir.walk(value) if isinstance(node, ir.Call) and _reads(node)]
+    return any(isinstance(node, ir.Name) and node.id in named for call in reads for node in ir.walk(call))
+
+
+def _reads(call: ir.Call) -> bool:
+    """Return whether a call gives the host's value of a tensor: `x.item()`, `float(x)`."""
+    if isinstance(call.func, ir.Attribute):
+        return bool(table.read_by("methods", call.func.attr))
+    return path_of(call.func) == "float"
 
 
 def check_of(test: ir.Expr) -> Consumer:

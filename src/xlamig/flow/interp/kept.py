@@ -54,6 +54,12 @@ def result_trait(operation: str, first: AbstractValue | None) -> Trait | None:
     return Mark.SPARSE if sparse else carried_trait(operation, first)
 
 
+def as_sparse(made: AbstractValue) -> AbstractValue:
+    """Return what a function gives that makes sparse tensors, on the CPU where nothing names a device."""
+    sure = max(made.sure, LIKELY)
+    return made.replace(place=made.place or "host", sure=sure, shape=None, trait=Mark.SPARSE)
+
+
 def carried_by_rows(base: AbstractValue, index: list[AbstractValue]) -> Trait | None:
     """Return the trait of `x[rows]`, rows of what a name carries by a tensor of positions."""
     by_rows = len(index) == 1 and index[0].kind == "tensor" and index[0].dtype != "bool"

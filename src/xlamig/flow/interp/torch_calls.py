@@ -32,6 +32,7 @@ from xlamig.flow.interp.domain import (
 )
 from xlamig.flow.interp.frames import functions_of
 from xlamig.flow.interp.host_batches import MAKERS, array, sample
+from xlamig.flow.interp.kept import as_sparse
 from xlamig.flow.interp.layers import with_weight_by
 from xlamig.flow.interp.libraries import Libraries, is_array
 from xlamig.flow.interp.loader_uses import loader_of
@@ -130,10 +131,6 @@ class TorchCalls:
                 place = self.m.plain_place if name == "torch.Tensor" else "host"
                 made = AbstractValue("tensor", place, trait=Mark.CONSTANT if self._is_global(args) else None)
                 return self.sizes.converted(made, name, args, node)
-            case "sparse-tensor":
-                made = self.tensors.operation(name, "sparse_coo_tensor", None, args, node)
-                made = made.replace(place=made.place or "host", shape=None, trait=Mark.SPARSE)
-                return made.replace(sure=max(made.sure, LIKELY))
             case "module":
                 return self._parts(self._module(name, args, node), args)
             case "wrapped-module":
@@ -155,12 +152,13 @@ class TorchCalls:
             case "scalar":
                 norm = element_of(first).place if first.kind == "parameters" else "device"
                 return AbstractValue("tensor", norm or "either", sure=LIKELY, shape=())
-            case "tensor" | "tensors" | "packed" | "with-lengths":
+            case "tensor" | "tensors" | "packed" | "with-lengths" | "sparse-tensor":
                 result = self.tensors.operation(name, name.rpartition(".")[2], None, args, node)
                 if word == "with-lengths":
                     return sequence((element_of(result), HOST_SIZES.replace(trait=Mark.LENGTHS)))
                 several = AbstractValue("sequence", element=result)
-                return {"tensor": result, "tensors": several}.get(word) or sequence((result, TOP))
+                plain = as_sparse(result) if word == "sparse-tensor" else result if word == "tensor" else None
+                return plain or (several if word == "tensors" else sequence((result, TOP)))
             case "checkpointed":
                 return run_checkpointed(self.m, args, node) or self.modules.output(args, node, LIKELY)
             case "first" | "copy" | "with-weight":

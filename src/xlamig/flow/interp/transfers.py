@@ -41,10 +41,9 @@ class Transfers:
         target = destination(name, args)
         dtype = dtype_of(args)
         given = args.get(0)
-        if given is not None and given.ref == TYPE_NAME and sureness(given) > POSSIBLE:
-            self.m.prove(node, type_name=True)
         sparse = owner.trait if owner.trait is Mark.SPARSE else None
-        self.m.prove(node, sparse=sparse is not None)
+        type_name = given is not None and given.ref == TYPE_NAME and sureness(given) > POSSIBLE
+        self.m.prove(node, sparse=sparse is not None, type_name=type_name)
         if target is None:
             trait = owner.trait if sparse or owner.trait is Mark.NAN else carried_trait("to", owner)
             somewhere = name == "type" and given is not None and given.kind == "unknown"

@@ -10,7 +10,8 @@ from xlamig.knowledge import values as table
 
 _WORDS = {
     "module": "module", "wrapped-module": "module", "optimizer": "optimizer", "host-tensor": "tensor",
-    "sparse-tensor": "tensor", "device-tensor": "tensor", "tensor": "tensor", "parameter": "tensor", "scalar": "tensor",
+    "sparse-tensor": "tensor", "device-tensor": "tensor", "tensor": "tensor", "parameter": "tensor",
+    "scalar": "tensor",
 }  # fmt: skip
 """The words of `values.toml` that tell such a kind."""
 

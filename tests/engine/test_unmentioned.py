@@ -224,6 +224,14 @@ def test_a_class_uses_its_base(tmp_path: Path) -> None:
     assert rows(check(tmp_path, {"net.py": NET + rest})) == [8]
 
 
+def test_a_function_uses_the_method_that_is_called_like_it(tmp_path: Path) -> None:
+    head, _, tail = TRAIN.partition("if __name__")
+    used = f"{head}def sample(net):\n    net.sample(1)\nif __name__{tail}    sample(Net())\n"
+    assert rows(check(tmp_path, {"train.py": used})) == [6]
+    unused = f"{head}def sample(net):\n    net.sample(1)\nif __name__{tail}"
+    assert rows(check(tmp_path, {"train.py": unused})) == []
+
+
 def test_a_function_that_calls_itself_is_not_used(tmp_path: Path) -> None:
     text = NET.replace("return x.cuda()\ndef", "return self.inner.sample(x.cuda())\ndef")
     assert rows(check(tmp_path, {"net.py": text})) == []

@@ -42,7 +42,8 @@ _LOOKING_UP = frozenset({ir.Call, ir.Subscript})
 
 
 class _Around(NamedTuple):
-    """The surroundings of a node: the scopes by name, the class whose body it is in, and the conditions."""
+    """The surroundings of a node: the scopes as what is in them refers to them, the class whose body it is
+    in, and the conditions."""
 
     names: frozenset[str]
     owner: str
@@ -191,7 +192,8 @@ def _definition(
         yield from ((child, around._replace(scope=scope)) for child in node.args)
     else:
         yield from ((child, around) for child in node.params)
-    inner = _Around(around.names | {node.name}, owner, scope, around.conditions)
+    own = {node.name, ATTRIBUTE + node.name} if around.scope.kind == "class" else {node.name}
+    inner = _Around(around.names | own, owner, scope, around.conditions)
     yield from ((child, inner) for child in node.body)
 
 
@@ -260,7 +262,7 @@ def _mentioned_by(node: ir.Node, around: _Around) -> Iterator[str]:
         return
     outermost = OWN + around.scope.name.partition(".")[0]
     for one in references_of(node, around.scope):
-        if one != outermost and one.removeprefix(ATTRIBUTE) not in around.names:
+        if one != outermost and one not in around.names:
             yield one
 
 

@@ -11,6 +11,7 @@ from xlamig.engine.configured import is_configured_elsewhere, public_classes
 from xlamig.engine.installed import is_installed, library_folders, published_folders, runs_torch
 from xlamig.engine.packed import Packed
 from xlamig.engine.source import Source
+from xlamig.engine.started import is_started
 from xlamig.engine.switches import is_tried_out, texts_beside
 from xlamig.flow import ProjectIndex
 from xlamig.flow.model.conditions import Conditions
@@ -48,7 +49,7 @@ def unreached_scopes(
     every = list(sources)
     python = [s for s in every if s.source.kind is None and s.loaded and s.loaded.interface]
     tried = {s.file.name for s in python if is_tried_out(s.source.text, s.module in index.import_depths)}
-    scripts = (s for s in python if s.is_script and s.file.name not in {*beside, *tried})
+    scripts = (s for s in python if is_started(s, index) and s.file.name not in {*beside, *tried})
     if not runs_torch(scripts, python, index):
         return NONE_UNREACHED
     others = [s.source.text for s in every if not (s.loaded and s.loaded.interface)]

@@ -13,6 +13,7 @@ from xlamig.engine.clues import pairs_in
 from xlamig.engine.configured import is_configured_elsewhere, public_classes
 from xlamig.engine.installed import DOCUMENTATION, is_installed, library_folders, project_folders, runs_torch
 from xlamig.engine.source import Source
+from xlamig.engine.started import is_started
 from xlamig.engine.switches import texts_beside, tries_itself_out
 from xlamig.engine.unloadable import unloadable_modules
 from xlamig.fix.folders import LAYOUTS
@@ -120,7 +121,7 @@ def _unreached_modules(
     """Yield the modules of packages that no script imports, directly or through others; of libraries every
     module may be imported that can be loaded."""
     inner = {source.module: source for source in inner_files(sources, index)}
-    scripts = (source for source in sources if source.is_script and source.module not in inner)
+    scripts = (s for s in sources if is_started(s, index) and s.module not in inner)
     if not inner or not runs_torch(scripts, sources, index):
         return
     starts = {source.module for source in sources} - inner.keys()

@@ -114,7 +114,7 @@ class CallContexts:
         version = function.owner.version if function.owner is not None else 0
         ended = m.synced, m.settled
         how = (m.frequency, m.first_pass, ended, m.repeating, m.batching, m.collating, m.result_moved)
-        state = (*how, version)
+        state = (*how, m.kept_off, version)
         key = (*state, numbers, tuple(thing.key() for thing in given.values()))
         known = ran.results.get(key)
         if known is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any, Protocol
@@ -15,6 +15,7 @@ FREQUENCIES: tuple[Frequency, ...] = ("unknown", "once", "epoch", "interval", "s
 _COUNTED: dict[type[Fact], tuple[str, ...]] = {HostRead: ("item", "copy", "format"), Transfer: ("batch",)}
 _ORDER = count()
 CONFIDENCES: dict[int, Confidence] = {3: "certain", 2: "likely", 1: "possible"}
+_LIKELY = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,7 @@ class Event:
     context: ContextTags
     group: int = 0  # the loop or function whose round it is part of
     arms: Mapping[int, bool] = field(default_factory=dict)  # see AbstractInterpreter
+    kept_off: bool = False  # by the options of the project
     order: int = field(default_factory=_ORDER.__next__)  # in which the program ran
 
     @property
@@ -171,16 +173,23 @@ def _both(one: Event, other: Event) -> bool:
 
 class _Weighed(Protocol):
     @property
+    def kept_off(self) -> bool: ...
+    @property
     def frequency(self) -> Frequency: ...
     @property
     def sure(self) -> int: ...
     @property
     def fields(self) -> Iterable[Any]: ...  # Any: a mapping or its pairs
+    @property
+    def reasons(self) -> Sequence[Why]: ...
 
 
-def weight(event: _Weighed) -> tuple[int, int, bool, bool]:
-    """Return how often an event happens, then how sure it is, then whether it is of more than data from the
-    host, then whether its loop is known: the order in which one replaces another."""
+def weight(event: _Weighed) -> tuple[bool, int, int, bool, int, bool, bool]:
+    """Return whether an event happens with the options of the project, then how often, whether it is likely,
+    whether a caller in another file gives it more than data from the host, how sure it is, whether it is of
+    more than such data, and whether its loop is known: the order in which one replaces another."""
     fields = dict(event.fields)
     more, loop = ("origin", "host") not in fields.items(), "origin" in fields and bool(fields["loop"])
-    return FREQUENCIES.index(event.frequency), event.sure, more, loop
+    often, likely = FREQUENCIES.index(event.frequency), min(event.sure, _LIKELY)
+    called = bool(event.reasons) and event.reasons[0].span is None
+    return not event.kept_off, often, likely, more and called, event.sure, more, loop

@@ -220,7 +220,7 @@ class State:
             group = -group  # several tensors at one place
         event = Event(
             fact, at or self.statement, node, fields, sure, frequency, (*self.caller, *why[-4:]), related,
-            parts or {}, frozenset(tags), group, self.taken_branches,
+            parts or {}, frozenset(tags), group, self.taken_branches, self.kept_off,
         )  # fmt: skip
         assert sure in CONFIDENCES
         home = self.program.home_of(at) if at is not None else None

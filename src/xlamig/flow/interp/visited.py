@@ -8,7 +8,7 @@ _PASSED = (
     "frequency", "seldom", "first_pass", "synced", "settled", "forwards", "device_op_count", "waiting",
     "wait_count", "message", "logging", "caller", "callers_known", "comprehension_depth", "collating",
     "batches", "iteration_sources", "loops", "default_place", "plain_place", "swaps", "left",
-    "entered_from_host", "met_host", "result_moved", "ways",
+    "entered_from_host", "met_host", "result_moved", "ways", "kept_off",
 )  # fmt: skip
 _RETURNED = (
     "device_op_count", "waiting", "wait_count", "default_place", "plain_place", "swaps", "left", "met_host",

@@ -36,6 +36,7 @@ class SentEvent(NamedTuple):
     context: tuple[ContextTag, ...]
     group: int
     arms: tuple[tuple[int, bool], ...]
+    kept_off: bool = False
 
     @property
     def key(self) -> tuple[object, ...]:
@@ -74,7 +75,7 @@ class Visit(NamedTuple):
 
 
 NO_VISIT = Visit()
-_NOT_SEEN = (-1, 0)
+_NOT_SEEN = (False,)
 _MAX_VALUES = 8  # of one attribute
 _ENDS_STEP = re.compile(rf"\b(?:{helpers.BOUNDARY}|{helpers.WAIT}|sync|mark_step)\b")
 
@@ -103,6 +104,7 @@ def _sent(event: Event) -> SentEvent:
         tuple(sorted(event.context)),
         event.group,
         tuple(sorted(event.arms.items())),
+        event.kept_off,
     )
 
 
@@ -137,6 +139,7 @@ def adopt(visit: Visit, recorder: Recorder, module: ir.Module) -> None:
                 frozenset(event.context),
                 event.group,
                 dict(event.arms),
+                event.kept_off,
             )
         )
 

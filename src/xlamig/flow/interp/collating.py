@@ -9,12 +9,33 @@ from xlamig.flow.interp.domain import (
     NUMBER,
     TOP,
     AbstractValue,
+    Residence,
     batch_of,
     element_of,
     holds_unknown,
 )
 from xlamig.flow.interp.state import State
 from xlamig.knowledge import values as table
+
+
+def dataset_of(args: Args) -> AbstractValue:
+    """Return a dataset of torch: one of tensors, or of another one, is where they are."""
+    first = args.get(0)
+    if first is not None and first.kind == "dataset":
+        return AbstractValue("dataset", first.place)
+    places = {tensor.place for tensor in args.tensors() if tensor.sure >= LIKELY}
+    if "device" not in places:
+        return AbstractValue("dataset", "host")
+    return AbstractValue("dataset", "device" if len(places) == 1 else "either")
+
+
+def place_of_batches(args: Args) -> Residence:
+    """Return where the batches of a loader are: where a dataset of tensors keeps them, unless a collate
+    function makes something else of them."""
+    dataset = args.get(0, "dataset")
+    if dataset is None or dataset.kind != "dataset" or args.get(6, "collate_fn") is not None:
+        return "host"
+    return dataset.place or "host"
 
 
 def batch_by(m: State, args: Args, node: ir.Call) -> AbstractValue | None:

@@ -1,5 +1,5 @@
 """Lists and dictionaries that a function fills for its caller, `collect(batch, labels)`, tensors that it
-writes in place, `reduce(total)`, and objects of libraries that it sets up."""
+writes in place, `reduce(total)`, modules that it moves, and objects of libraries that it sets up."""
 
 from __future__ import annotations
 
@@ -24,14 +24,19 @@ def is_filled_with(whole: AbstractValue, part: AbstractValue) -> bool:
 
 
 def filled(frame: Frame, given: Mapping[str, AbstractValue]) -> dict[str, AbstractValue]:
-    """Return the parameters that are containers or tensors and hold something else at the end of a run."""
+    """Return the parameters that are containers or tensors and hold something else at the end of a run, and
+    the modules that are somewhere else: `self.to(device)` moves the object that a constructor makes."""
     found: dict[str, AbstractValue] = {}
     for name, before in given.items():
         after = frame.env.get(name)
-        if before.kind in _CHANGEABLE and after is not None and after is not before:
-            is_same_object = len(frame.scope.bindings.get(name, ())) == 1 and after.kind == before.kind
-            if is_same_object and (after.key() != before.key() or after.why != before.why):
-                found[name] = after
+        if after is None or after is before or after.kind != before.kind:
+            continue
+        if len(frame.scope.bindings.get(name, ())) != 1:  # it may be another object
+            continue
+        differs = after.key() != before.key() or after.why != before.why
+        moved = before.kind == "module" and after.place != before.place
+        if moved or (before.kind in _CHANGEABLE and differs):
+            found[name] = after
     return found
 
 

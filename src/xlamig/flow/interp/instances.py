@@ -42,6 +42,14 @@ def stays_itself(owner: AbstractValue, name: str) -> bool:
     return any(map(table.called_by, outside))
 
 
+def _moved_by_itself(made: AbstractValue, init: Function, args: Args) -> AbstractValue:
+    """Return a new module where its constructor has moved it: `self.to(device)`."""
+    own = args.filled.get(init.node.params[0].name) if init.node.params else None
+    if made.kind != "module" or own is None:
+        return made
+    return made.replace(place=own.place, sure=own.sure, why=own.why)
+
+
 def of_constructor(info: ClassInfo, name: str) -> AbstractValue:
     """Return the object that `Net.from_pretrained(path)` makes, where running it tells nothing."""
     if not name.startswith("from_"):
@@ -94,6 +102,7 @@ class Instances:
                 init = self.m.function(cls.methods["__init__"], cls.frame, cls)
                 init.bound = made
                 self.call_contexts.call(init, args, node)
+                made = _moved_by_itself(made, init, args)
                 made = made.replace(fields=self._stored(info, init, args) or None)
                 break
         else:

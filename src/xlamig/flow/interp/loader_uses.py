@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from xlamig import ir
 from xlamig.flow.interp.arguments import Args
-from xlamig.flow.interp.collating import batch_by
+from xlamig.flow.interp.collating import batch_by, place_of_batches
 from xlamig.flow.interp.domain import AbstractValue, Made, tensors_in
 from xlamig.flow.interp.frames import functions_of
 from xlamig.flow.interp.last_batches import keeping_last
@@ -43,7 +43,7 @@ def loader_of(m: State, args: Args, node: ir.Call, name: str, divided: bool) -> 
         single=_is_single(m, args.node(1, "batch_size")),
         first_batch=_gives_first_batch(node, m.statement, around),
     )
-    loader = AbstractValue("loader", "host", element=batch)
+    loader = AbstractValue("loader", place_of_batches(args), element=batch)
     return keeping_last(loader, args, Made(node, m.statement, name))
 
 

@@ -9,6 +9,7 @@ from xlamig import ir
 from xlamig.facts import Why
 from xlamig.flow.interp.arguments import Args, mapped_place
 from xlamig.flow.interp.checkpointed import run_checkpointed
+from xlamig.flow.interp.collating import dataset_of
 from xlamig.flow.interp.conventions import HOST_SIZES
 from xlamig.flow.interp.distributions import checking
 from xlamig.flow.interp.domain import (
@@ -54,7 +55,6 @@ _WORDS: dict[str, AbstractValue] = {
     "scheduler": AbstractValue("scheduler"),
     "plateau": AbstractValue("scheduler", trait=Mark.PLATEAU),
     "device-loader": AbstractValue("loader", "device", trait=Mark.DEVICE_LOADER),
-    "dataset": AbstractValue("dataset", "host"),
     "device": DEVICE,
     "device-tensor": AbstractValue("tensor", "device", sure=LIKELY),
     "none": NONE,
@@ -144,8 +144,9 @@ class TorchCalls:
                 self.m.prove(node, on_host=bool(held) and all(t.place == "host" for t in held))
                 place = held[0].place if held else "host"
                 return AbstractValue(word, place, ref=checking(self.m, word, name, args))
-            case "loader":
-                return loader_of(self.m, args, node, name, self._is_divided(args))
+            case "loader" | "dataset":
+                divided = self._is_divided(args)
+                return dataset_of(args) if word == "dataset" else loader_of(self.m, args, node, name, divided)
             case "parameter":
                 place = first.place if first.kind == "tensor" else ""
                 return AbstractValue("tensor", place or "host", trait=Mark.PARAMETER)

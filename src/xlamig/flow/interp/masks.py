@@ -8,6 +8,7 @@ from typing import Literal
 from xlamig import ir
 from xlamig.facts import DynamicShape
 from xlamig.flow.interp.domain import LIKELY, POSSIBLE, AbstractValue, Mark, as_tensor
+from xlamig.flow.interp.integer_indices import holds_integers
 from xlamig.flow.interp.masked_views import View, view_without
 from xlamig.flow.interp.picked_rows import position_in_rows
 from xlamig.flow.interp.reads import sureness
@@ -145,6 +146,8 @@ def as_mask(m: State, part: ir.Expr, found: AbstractValue, indexed: ir.Expr | No
     expanded = indexed is not None and _is_expanded(m, part, indexed)
     if not expanded and not table.name_like("masked").search(name) and not _is_made_as_mask(m, node):
         return found
+    if not expanded and holds_integers(m, part):
+        return found.replace(dtype="int") if found.kind == "tensor" else found
     if found.kind == "unknown":
         return AbstractValue("tensor", "either", sure=POSSIBLE, dtype="bool")
     sure = LIKELY if expanded or table.name_like("mask").search(name) else POSSIBLE

@@ -37,6 +37,12 @@ def found(body: str, **settings: Any) -> list[Finding]:
         "return torch.max(torch.cdist(x, y), y)[1]",
         "self.d = torch.cdist(x, y); return self.d.argmin(1)",
         "d = torch.cdist(x, y); d.fill_diagonal_(0); return d.argmin(1)",
+        "d = torch.zeros(8, 8); d[i] = torch.cdist(x, y); return d",
+        "d = self.d; d[i] = torch.cdist(x, y); return d > 3",
+        "y[i] = torch.cdist(x, y); return y > 3",
+        "d = torch.zeros(8, 8); d[i] = torch.cdist(x, y); x += d; return x",
+        "d = torch.cdist(x, y); e = torch.zeros(8, 8); e[i] = d; e += e.T * d; return e.argmin(1) + d",
+        "d = torch.cdist(x, y); d += y; return d",
     ],
 )
 def test_reports_a_gradient_that_comes_back(body: str) -> None:
@@ -55,6 +61,9 @@ def test_reports_a_gradient_that_comes_back(body: str) -> None:
         "return torch.cdist(x, y).min(dim=1)[1]",
         "d = torch.cdist(x, y); return x[torch.argmin(-d, 1)]",
         "d = torch.cdist(x, y); e = d.square(); return (e < 3).float()",
+        "p = F.pdist(x); d = torch.zeros(8, 8).to(x.device); d[i] = p; d += d.T; return (d > 3).float()",
+        "d = torch.zeros(8, 8); d[i] = torch.cdist(x, y); d[j] = d[i] * 2; return d.argmin(1)",
+        "d = torch.cdist(x, y); d += y; return d.argmin(1)",
         "_, i = torch.cdist(x, y).sort(); return x[i]",
         "d, i = torch.cdist(x, y).sort(); print(d.shape); return x[i]",
         "return torch.cdist(x, y).detach()",

@@ -70,7 +70,7 @@ def _is_every_use(
         if isinstance(above, ir.Arg):
             continue
         if isinstance(above, ir.Stmt):
-            return followed > 0 and _in_variables(above, inner, root, step, followed - 1)
+            return followed > 0 and _in_variables(above, inner, root, step, followed - 1, node)
         used = step(above, inner)
         if used is not None:
             return used
@@ -78,17 +78,35 @@ def _is_every_use(
     return False
 
 
-def _in_variables(statement: ir.Stmt, value: ir.Node, root: ir.Node, step: _Step, followed: int) -> bool:
+def _in_variables(
+    statement: ir.Stmt, value: ir.Node, root: ir.Node, step: _Step, followed: int, start: ir.Node
+) -> bool:
     """Return whether all uses of the variable that a statement puts a value in are of one sort; where it
-    holds values beside their indices, all uses of the values."""
+    holds values beside their indices, all uses of the values. A statement that changes the variable `start`
+    itself is no further use of it."""
     match statement:
         case ir.Assign(targets=(ir.Name() as target,), value=assigned) if assigned is value:
             pass
         case ir.Assign(targets=(ir.Sequence(elements=(ir.Name() as target, ir.Name())),)) if _selects(value):
             pass
+        case (
+            ir.AugAssign(target=ir.Name() as target)
+            | ir.Assign(targets=(ir.Subscript(value=ir.Name() as target),))
+        ) if _is_made_in(root, target):
+            if isinstance(start, ir.Name) and start.id == target.id:
+                return True
+            if statement.value is not value:
+                return False
         case _:
             return False
     return _are_uses(target, root, step, followed, unused=_selects(value))
+
+
+def _is_made_in(root: ir.Node, name: ir.Name) -> bool:
+    """Return whether a function gives a variable what a call makes, so that nothing else holds it."""
+    around = (statement for _, statement in _below(root).names.get(name.id, ()))
+    made = (one for one in around if isinstance(one, ir.Assign) and isinstance(one.value, ir.Call))
+    return any(isinstance(to, ir.Name) and to.id == name.id for one in made for to in one.targets)
 
 
 def _are_uses(

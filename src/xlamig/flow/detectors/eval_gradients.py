@@ -1,4 +1,4 @@
-"""Models in evaluation mode through which a function computes the gradient of their input."""
+"""Models in evaluation mode: those that pass on the gradient of their input, and layers without training."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from xlamig import ir
 from xlamig.flow.detectors.frozen_norms import frozen_norm
+from xlamig.flow.detectors.proofs import only_evaluates
 from xlamig.flow.model.scopes import path_of
 from xlamig.flow.model.site import Analysis, CodeContext
 from xlamig.knowledge import values
@@ -14,9 +15,31 @@ _METHODS = ("unknown.eval", "Module.eval")
 
 
 def in_evaluation_mode(name: str, node: ir.Call, place: CodeContext, analysis: Analysis) -> Mapping[str, str]:
-    """The proofs "batch-norm" and "input-gradient" of a call of `eval`."""
+    """The proofs "batch-norm" and "input-gradient" of a call of `eval`, and "evaluates" of a layer."""
     frozen = frozen_norm(name, node, place, analysis)
-    return {**frozen, **gradient_of_input(name, node, place, analysis)}
+    layer = evaluated_layer(node, place, analysis)
+    return {**frozen, **gradient_of_input(name, node, place, analysis), **layer}
+
+
+def evaluated_layer(node: ir.Call, place: CodeContext, analysis: Analysis) -> Mapping[str, str]:
+    """The proof "evaluates" of a layer with sparse gradients: its function puts it into the mode for
+    evaluation, and the file trains nothing."""
+    root = place.scope.node
+    if not any(arg.keyword == "sparse" for arg in node.args) or not isinstance(root, ir.FunctionDef):
+        return {}
+    if not only_evaluates(analysis):
+        return {}
+    made = next(
+        (
+            path_of(one.targets[0])
+            for one in ir.path_down(root, node)
+            if isinstance(one, ir.Assign) and len(one.targets) == 1
+        ),
+        "",
+    )
+    puts = (one.func for one in ir.walk(root) if isinstance(one, ir.Call) and not one.args)
+    set_so = any(isinstance(f, ir.Attribute) and f.attr == "eval" and path_of(f.value) == made for f in puts)
+    return {"evaluates": "yes"} if made and set_so else {}
 
 
 def gradient_of_input(name: str, node: ir.Call, place: CodeContext, analysis: Analysis) -> Mapping[str, str]:

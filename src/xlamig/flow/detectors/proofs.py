@@ -57,13 +57,18 @@ def data_parallel(name: str, node: ir.Call, place: CodeContext, analysis: Analys
     replicates = table.names("program", "replicates")
     if any(analysis.names.dotted(call.func, place.scope) in replicates for call in calls):
         found["replicated"] = "yes"
-    if _EVALUATES.search(analysis.text) and not _TRAINS.search(analysis.text):
+    if only_evaluates(analysis):
         found["evaluates"] = "yes"
     if is_unwrapped(node, place, analysis):
         found["unwrapped"] = "yes"
     elif path := bare_module(node, place, analysis):
         found["bare-module"] = path
     return found
+
+
+def only_evaluates(analysis: Analysis) -> bool:
+    """Return whether a file evaluates models and trains none."""
+    return bool(_EVALUATES.search(analysis.text)) and not _TRAINS.search(analysis.text)
 
 
 def on_all_ranks(name: str, node: ir.Call, place: CodeContext, analysis: Analysis) -> Mapping[str, str]:

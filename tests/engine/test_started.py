@@ -44,6 +44,7 @@ def test_a_constant_of_a_module_of_settings_keeps_a_branch_off(tmp_path: Path) -
     [
         {"fit.py": FIT},
         {"fit.py": FIT, "main.py": "from fit import fit\n"},
+        {"fit.py": FIT, "main.py": "from fit import fit\ndef run():\n    model = fit()\n"},
         {"fit.py": FIT, "main.py": MAIN, "all.py": "from main import *\n"},
         {"fit.py": FIT, "main.py": "from torch import randn\nx = randn(2)\n"},
         {"fit.py": "import torch\nclass Fit:\n    pass\n", "main.py": "from fit import Fit\nfit = Fit()\n"},

@@ -7,7 +7,7 @@ import re
 from xlamig.engine.source import Source
 from xlamig.flow import ProjectIndex
 
-_CALLED_AT_TOP = re.compile(r"^(?:[\w, ]+ = )?([A-Za-z_][\w.]*)\(", re.MULTILINE)
+_CALLED_AT_TOP = re.compile(r"^(?:\w[\w, ]* = )?([A-Za-z_][\w.]*)\(", re.MULTILINE)
 
 
 def is_started(source: Source, index: ProjectIndex) -> bool:

@@ -59,6 +59,8 @@ def severities(folder: Path, code: str, files: dict[str, str]) -> list[str]:
         ("XLA408", "torch.manual_seed(torch.optim.SGD(torch.nn.Dropout(p=rate)))", ["warning"]),
         ("XLA704", "net = torch.nn.DataParallel(model)", ["info"]),
         ("XLA704", "torch.optim.SGD(torch.nn.DataParallel(model).parameters())", ["warning"]),
+        ("XLA704", "torch.optim.SGD(torch.nn.DataParallel(model, [0]).parameters())", ["info"]),
+        ("XLA704", "torch.optim.SGD(torch.nn.DataParallel(model, [0, 1]).parameters())", ["warning"]),
         ("XLA704", "y = torch.nn.parallel.data_parallel(model, x)", ["error"]),
         ("XLA408", "generator = torch.manual_seed(0)", []),
         ("XLA408", "pipe(generator=torch.manual_seed(0))", []),

@@ -16,6 +16,7 @@ from xlamig.flow.interp.state import State
 from xlamig.flow.model.option_codes import codes_of
 from xlamig.flow.model.outcomes import most_of
 from xlamig.flow.model.scopes import path_of
+from xlamig.flow.model.scripts import is_script, starts_program
 
 _PADS = re.compile(r"^DataCollator(?:WithPadding|ForSeq2Seq|ForTokenClassification)$")
 _FIXED = frozenset({False, "max_length", "do_not_pad"})
@@ -28,7 +29,8 @@ def loader_of(m: State, args: Args, node: ir.Call, name: str, divided: bool) -> 
     """Return the value of a `DataLoader`, `divided` among processes, with the proofs "pads-by-batch": the
     collate function pads each batch to its longest sample; "evened": Accelerate prepares the loader;
     "scored": the function around evaluates a model on its batches; "single": an option that nothing sets
-    to more than 1 is the batch size; and "first-batch": nothing takes more than the first of its batches."""
+    to more than 1 is the batch size; "first-batch": nothing takes more than the first of its batches; and
+    "unread": nothing takes any."""
     batch = batch_by(m, args, node)
     target = m.statement.targets[0] if isinstance(m.statement, ir.Assign) else None
     path, root = path_of(target) if target is not None else "", m.frame.scope.node
@@ -42,6 +44,7 @@ def loader_of(m: State, args: Args, node: ir.Call, name: str, divided: bool) -> 
         scored=_is_scored(inside, path),
         single=_is_single(m, args.node(1, "batch_size")),
         first_batch=_gives_first_batch(node, m.statement, around),
+        unread=(bool(inside) or _is_script(m)) and _is_unread(node, m.statement, around),
     )
     loader = AbstractValue("loader", place_of_batches(args), element=batch)
     return keeping_last(loader, args, Made(node, m.statement, name))
@@ -109,6 +112,44 @@ def _gives_first_batch(loader: ir.Call, statement: ir.Node, around: list[ir.Node
             firsts = {id(_first_of(node)) for node in around}
             return bool(uses) and all(id(use) in firsts for use in uses)
     return False
+
+
+def _is_script(m: State) -> bool:
+    """Return whether a module does its work when it is run: nothing takes a loader from it."""
+    return is_script(m.analysis.module) or starts_program(m.analysis.module)
+
+
+def _is_unread(loader: ir.Call, statement: ir.Node, around: list[ir.Node]) -> bool:
+    """Return whether the name of a loader is used for nothing, or to ask how long the loader is and what it
+    loads: `len(loader.dataset)`."""
+    match statement:
+        case ir.Assign(targets=(ir.Name(id=name),), value=value) if value is loader:
+            if any(map(_reads_any_name, around)):
+                return False
+            asides = {id(found) for node in around for found in _set_or_asked(node)}
+            return all(id(n) in asides for n in around if isinstance(n, ir.Name) and n.id == name)
+    return False
+
+
+def _reads_any_name(node: ir.Node) -> bool:
+    """Return whether a call may read whichever name there is; `vars(args)` and `type=eval` read none."""
+    match node:
+        case ir.Call(func=ir.Name(id="globals" | "locals" | "vars"), args=()):
+            return True
+        case ir.Call(func=ir.Name(id="eval" | "exec")):
+            return True
+    return False
+
+
+def _set_or_asked(node: ir.Node) -> Iterator[ir.Expr]:
+    """Yield the names that a node assigns to, and loaders that it only asks about."""
+    match node:
+        case ir.Assign(targets=targets):
+            yield from targets
+        case ir.Call(func=ir.Name(id="len"), args=(ir.Arg(value=asked),)):
+            yield asked
+        case ir.Attribute(value=asked, attr="dataset" | "batch_size"):
+            yield asked
 
 
 def _first_of(node: ir.Node) -> ir.Expr | None:

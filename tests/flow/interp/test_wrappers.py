@@ -50,7 +50,7 @@ def selections(classes: str, wrapped: str) -> list[str]:
 
 def test_a_wrapper_with_its_own_forward_runs_that() -> None:
     found = selections(OWN_FORWARD, "Parallel(nn.Linear(2, 2))")
-    assert found == ["dynamic-shape mask-read: pred[target < 9]"]
+    assert "dynamic-shape mask-read: pred[target < 9]" in found
 
 
 @pytest.mark.parametrize(

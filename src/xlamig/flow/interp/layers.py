@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from xlamig import ir
@@ -140,6 +141,15 @@ def has_parameters(module: AbstractValue) -> bool:
         return True
     known = signatures.signature(f"torch.nn.{module.trait.class_name}")
     return known is not None and ("device" in known.positional or "device" in known.keywords)
+
+
+def sure_of_result(module: AbstractValue, place: Residence, inputs: Iterable[AbstractValue]) -> int:
+    """Return how sure it is that the result of a layer is a tensor in a place: what has parameters there
+    takes nothing else, whatever is known of its inputs."""
+    beside = [thing.sure for thing in inputs if thing.place == place]
+    if beside and module.place == place and has_parameters(module):
+        beside.append(min(module.sure, LIKELY))
+    return max(beside, default=module.sure)
 
 
 def place_without_parameters(module: AbstractValue, args: Args) -> Residence:

@@ -30,6 +30,7 @@ from xlamig.flow.interp.layers import (
     record_forward,
     record_library_call,
     record_parts,
+    sure_of_result,
     wrapped_module,
 )
 from xlamig.flow.interp.left_on_host import LeftOnHost
@@ -163,7 +164,7 @@ class Modules:
         tensor = AbstractValue(
             "tensor",
             place,
-            sure=max([t.sure for t in held if t.place == place], default=module.sure),
+            sure=sure_of_result(module, place, held),
             why=why,
             dtype="float",
             cause=next((t.cause for t in held if t.cause == "dynamic"), ""),

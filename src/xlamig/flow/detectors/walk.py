@@ -19,8 +19,8 @@ from xlamig.flow.detectors.off_imports import OffImports
 from xlamig.flow.detectors.parts import RawPart, parts_of
 from xlamig.flow.detectors.unpickled import LoadedFiles
 from xlamig.flow.interp.interpret import NOTHING_RUN, interpret
-from xlamig.flow.interp.loop_kinds import WITHOUT_GRADIENTS
 from xlamig.flow.interp.module_text import ModuleText
+from xlamig.flow.interp.step_parts import WITHOUT_GRADIENTS
 from xlamig.flow.interp.visits import NO_VISIT, Visit
 from xlamig.flow.model.absolute_imports import absolute
 from xlamig.flow.model.callers import Callers

@@ -51,11 +51,12 @@ HAZARDS = frozenset(
         "divides-complex",
         "sorted-index",
         "host-scalar",
+        "in-step",
         "unequal-batches",
         "zero-repeats",
     }
 )
-"""Proofs of failures with some arguments: one run of a function is enough for them."""
+"""Proofs of failures with some arguments, or of some callers: one run of a function is enough for them."""
 
 
 def agreed(one: Mapping[str, str], other: Mapping[str, str]) -> dict[str, str]:

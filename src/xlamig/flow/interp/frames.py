@@ -200,6 +200,7 @@ class Loop:
     update_often: int = 0  # its frequency, see FREQUENCIES
     base: int = 0  # of the module, see State
     outside: Frequency = "unknown"  # how often the loop itself runs
+    follows: bool = False  # the iteration of the loop around it has called a model before
     works_before: int = 0  # device operations before the iteration
     left: list[Env] = field(default_factory=list)
     again: list[Env] = field(default_factory=list)

@@ -14,13 +14,13 @@ from xlamig.flow.interp.frames import STEPS, Env, Loop, LoopKind
 from xlamig.flow.interp.generators import repeats_steps
 from xlamig.flow.interp.short_loops import FEW, is_short
 from xlamig.flow.interp.state import State
+from xlamig.flow.interp.step_parts import is_part_of_step, is_without_gradients
 from xlamig.flow.interp.updates_by_hand import descends
 from xlamig.flow.model.effects import Effect, Effects
 from xlamig.flow.model.option_codes import codes_of
 from xlamig.flow.model.outcomes import most_of
 from xlamig.flow.model.scopes import path_of
 
-WITHOUT_GRADIENTS = frozenset({"torch.no_grad", "torch.inference_mode"})
 _ONCE_OR_TWICE = 2
 _BUILTINS = frozenset(dir(builtins))
 _OPTIMIZER_STEPS = (Effect.OPTIMIZER_STEP, Effect.XLA_OPTIMIZER_STEP)
@@ -149,7 +149,11 @@ class LoopKinds:
             kind = self._kind_of_inference(node, iterable, effects, before, after)
             if kind != "decoding" and Effect.MODEL_CALL not in effects.must:
                 return "graph-breaking" if runs_graph(effects) else "plain"
-            if kind == "decoding" or iterable.kind != "sequence" or not self._in_step(node):
+            if (
+                kind == "decoding"
+                or iterable.kind != "sequence"
+                or not is_part_of_step(self.m, node, iterable)
+            ):
                 return kind
         return "graph-breaking" if runs_graph(effects) else "plain"
 
@@ -203,7 +207,7 @@ class LoopKinds:
         if not isinstance(function, ir.FunctionDef):
             return False
         asks = isinstance(node, ir.While) and Effect.READ in effects.must  # whether it is done
-        if not asks and not self._without_gradients(function, node):
+        if not asks and not is_without_gradients(self.m, function, node):
             return False
         calls = (part for statement in node.body for part in ir.walk(statement) if isinstance(part, ir.Call))
         return not any(
@@ -220,19 +224,8 @@ class LoopKinds:
         methods = {name: method for cls in reversed(owner.lineage()) for name, method in cls.methods.items()}
         called = (methods[name] for name in _called(node) if name in methods)
         return any(
-            self._without_gradients(method, method) and _calls_part(method, methods) for method in called
+            is_without_gradients(self.m, method, method) and _calls_part(method, methods) for method in called
         )
-
-    def _without_gradients(self, function: ir.FunctionDef, node: ir.Node) -> bool:
-        """Return whether a function, or a `with` in it around a node, computes no gradients."""
-        around = (
-            item.value
-            for part in ir.path_down(function, node)
-            if isinstance(part, ir.With)
-            for item in part.items
-        )
-        modes = (mode.func if isinstance(mode, ir.Call) else mode for mode in (*function.decorators, *around))
-        return any(self.m.names.dotted(mode, self.m.frame.scope) in WITHOUT_GRADIENTS for mode in modes)
 
     def _has_few_iterations(self, node: ir.For | ir.While) -> bool:
         """Return whether a loop runs once or twice by the default of an option of the command line:
@@ -265,15 +258,6 @@ class LoopKinds:
             case ir.For(iter=ir.Call(func=ir.Name(id="range"), args=(ir.Arg(value=ir.Name(id=name)),))):
                 return name in self.m.env and self.m.env[name].const == 1
         return False
-
-    def _in_step(self, node: ir.Node) -> bool:
-        """Return whether a loop stands in one that trains or loads batches: it is a part of that step."""
-        return any(
-            loop.base == self.m.base
-            and loop.node.start < node.start < loop.node.end
-            and (loop.loads or loop.kind == "training")
-            for loop in self.m.loops
-        )
 
     def _over_modules(self, node: ir.For | ir.While, iterable: AbstractValue, effects: Effects) -> bool:
         """Return whether the iterations take turns with modules, as a loop over layers does."""

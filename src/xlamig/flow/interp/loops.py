@@ -31,6 +31,7 @@ from xlamig.flow.interp.setting import Setting
 from xlamig.flow.interp.sizes import Sizes
 from xlamig.flow.interp.state import State
 from xlamig.flow.interp.step_boundaries import ABSORBED, record_boundary
+from xlamig.flow.interp.step_parts import note_part_of_training
 from xlamig.flow.model.effects import Effect, Effects
 
 
@@ -80,6 +81,7 @@ class Loops:
         loads = iterable.kind in ("loader", "dataset")
         whole = over(iterable, whole=True)
         loop = Loop(node, over=whole, loads=loads, taken=[iterable], base=m.base, outside=m.frequency)
+        loop.follows = bool(m.loops) and Effect.MODEL_CALL in m.effects.must
         with m.branch() as effects:
             first = self._iteration(loop, start)
         m.first_pass = brief
@@ -112,6 +114,7 @@ class Loops:
             m.loops.pop()
             m.statement = node
             end_steps(m, loop, effects)
+            note_part_of_training(m, loop, effects)
             if loop.kind in STEPS or self.kinds.is_inner_step(loop, iterable, effects):
                 record_boundary(m, loop, effects, iterable)
             record_last_batches(m, loop)

@@ -13,6 +13,7 @@ from xlamig import ir
 from xlamig.facts import ContextTag, Fact, ModuleMove, Span, StepBoundary, Why
 from xlamig.findings import Frequency
 from xlamig.flow.interp.events import HAZARDS, Event, Recorder, agreed, weight
+from xlamig.flow.interp.frames import Loop
 from xlamig.flow.interp.swapping import KEPT, swapping_spans
 from xlamig.flow.model.summaries import Portable
 from xlamig.knowledge import helpers
@@ -121,27 +122,17 @@ def adopt(visit: Visit, recorder: Recorder, module: ir.Module) -> None:
         return
     nodes = {_spot(node): node for node in ir.walk(module)}
     swapping = tuple(swapping_spans(nodes.values()))
+    headers = [Loop(node).header for node in nodes.values() if isinstance(node, ir.For | ir.While)]
+    nodes |= {_spot(header): header for header in headers}
     for event in visit.events:
         statement = nodes.get(event.statement)
-        if not isinstance(statement, ir.Stmt) or _is_kept(event, swapping):
-            continue
-        recorder.add(
-            Event(
-                event.fact,
-                statement,
-                nodes.get(event.node, statement),
-                dict(event.fields),
-                event.sure,
-                event.frequency,
-                event.reasons,
-                event.related,
-                dict(event.parts),
-                frozenset(event.context),
-                event.group,
-                dict(event.arms),
-                event.kept_off,
-            )
-        )
+        if isinstance(statement, ir.Stmt) and not _is_kept(event, swapping):
+            found = Event(
+                event.fact, statement, nodes.get(event.node, statement), dict(event.fields), event.sure,
+                event.frequency, event.reasons, event.related, dict(event.parts), frozenset(event.context),
+                event.group, dict(event.arms), event.kept_off,
+            )  # fmt: skip
+            recorder.add(found)
 
 
 def _is_kept(event: SentEvent, swapping: Iterable[Span]) -> bool:

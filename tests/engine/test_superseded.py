@@ -10,7 +10,7 @@ from small_project import write
 from xlamig import engine
 
 CALL = "import torch\nfrom torch import nn\n\nmodel = nn.Linear(2, 2).cuda()\n"
-TOOL = "import torch\n\n\ndef move(x):\n    return x.cuda()\n"
+TOOL = "import torch\n\nscale = torch.ones(2).cuda()\n\n\ndef move(x):\n    return x * scale\n"
 MAIN = "from now import move\n" + CALL + "move(model)\n"
 
 

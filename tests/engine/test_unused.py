@@ -230,7 +230,7 @@ def test_counts_a_module_in_a_folder_of_a_package(here: Path, text: str, expecte
     assert listed(check(here, files)) == {"net/model.py", "train.py"} | expected
 
 
-NO_PROGRAM = "import torch\nfrom net import model\nmodel.f()\n"
+NO_PROGRAM = "import torch\nfrom net import model\n\n\ndef main():\n    model.f()\n"
 
 
 @pytest.mark.parametrize(

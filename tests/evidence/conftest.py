@@ -5,7 +5,18 @@ from collections.abc import Iterator
 
 import pytest
 
+from xlamig.observe.run import QUICK_COMPILATION
+
 from .pool import Pool
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _quick_compilation() -> Iterator[None]:
+    """Small programs run for moments here, and what they do does not depend on how fast it is."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in QUICK_COMPILATION.items():
+            patch.setenv(name, value)
+        yield
 
 
 @pytest.fixture(scope="session")

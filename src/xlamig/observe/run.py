@@ -11,9 +11,10 @@ from xlamig.observe.collect import collect
 from xlamig.observe.launch import Exit, Program, Watch, launch, require
 
 _ENTRY = "xlamig.observe.inside.start"
-_QUICK_COMPILATION = {
+QUICK_COMPILATION = {
     "XLA_FLAGS": "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"
 }
+"""The environment in which XLA's CPU compiler takes less time, and what it makes is slower."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +46,7 @@ def run(program: Program, asked: Asked) -> Run:
         after="torch_xla",
         settings={name: getattr(asked, name) for name in Asked.__dataclass_fields__},
         bring=(("torch", "torch_xla"),) if asked.as_cuda or asked.training else (),
-        environment={"PJRT_DEVICE": "CPU", **(_QUICK_COMPILATION if asked.training else {})},
+        environment={"PJRT_DEVICE": "CPU", **(QUICK_COMPILATION if asked.training else {})},
     )
     with tempfile.TemporaryDirectory(prefix="xlamig-") as name:
         ended = launch(program, watch, Path(name))

@@ -23,6 +23,8 @@ RAISES = {
     "a parameter": "def grid(n, dtype): return torch.arange(n).type(dtype)\nz = grid(3, x.type())",
     "a keyword": "def grid(n, dtype): return torch.arange(n).type(dtype)\nz = grid(3, dtype=x.type())",
     "the name of a result": "y = x * 2\nz = torch.zeros(3).type(y.type())",
+    "a name that another call does not know": "def grid(n, dtype): return torch.arange(n).type(dtype)\n"
+    "grid(3, extra.kind)\nz = grid(3, x.type())\nz = grid(3, extra.kind)",
 }
 CONVERTS = {
     "the name of a tensor of the host": "z = x.type(torch.ones(3).type())",

@@ -50,6 +50,7 @@ HAZARDS = frozenset(
         "complex",
         "divides-complex",
         "sorted-index",
+        "type-name",
         "host-scalar",
         "in-step",
         "unequal-batches",

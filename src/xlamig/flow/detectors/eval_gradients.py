@@ -22,8 +22,8 @@ def in_evaluation_mode(name: str, node: ir.Call, place: CodeContext, analysis: A
 
 
 def evaluated_layer(node: ir.Call, place: CodeContext, analysis: Analysis) -> Mapping[str, str]:
-    """The proof "evaluates" of a layer with sparse gradients: its function puts it into the mode for
-    evaluation, and the file trains nothing."""
+    """The proof "evaluates" of a layer with sparse gradients: its function puts it into evaluation
+    mode, and the file trains nothing."""
     root = place.scope.node
     if not any(arg.keyword == "sparse" for arg in node.args) or not isinstance(root, ir.FunctionDef):
         return {}

@@ -10,12 +10,12 @@ from typing import Any, Protocol
 from xlamig import ir
 from xlamig.facts import ContextTags, Fact, HostRead, Span, Transfer, Why
 from xlamig.findings import Confidence, Frequency
+from xlamig.flow.interp.domain import LIKELY
 
 FREQUENCIES: tuple[Frequency, ...] = ("unknown", "once", "epoch", "interval", "step")
 _COUNTED: dict[type[Fact], tuple[str, ...]] = {HostRead: ("item", "copy", "format"), Transfer: ("batch",)}
 _ORDER = count()
 CONFIDENCES: dict[int, Confidence] = {3: "certain", 2: "likely", 1: "possible"}
-_LIKELY = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +192,6 @@ def weight(event: _Weighed) -> tuple[bool, int, int, bool, int, bool, bool]:
     more than such data, and whether its loop is known: the order in which one replaces another."""
     fields = dict(event.fields)
     more, loop = ("origin", "host") not in fields.items(), "origin" in fields and bool(fields["loop"])
-    often, likely = FREQUENCIES.index(event.frequency), min(event.sure, _LIKELY)
+    often, likely = FREQUENCIES.index(event.frequency), min(event.sure, LIKELY)
     called = bool(event.reasons) and event.reasons[0].span is None
     return not event.kept_off, often, likely, more and called, event.sure, more, loop

@@ -117,14 +117,13 @@ def _is_as_long(node: ir.Expr, name: str, scope: Scope) -> bool:
 
 def _is_length(node: ir.Expr, name: str) -> bool:
     match node:
-        case ir.Call(func=ir.Name(id="len"), args=(ir.Arg(value=ir.Name(id=of)),)):
-            return of == name
-        case ir.Call(
-            func=ir.Attribute(value=ir.Name(id=of), attr="size"), args=(ir.Arg(value=ir.Const(value=0)),)
+        case (
+            ir.Call(func=ir.Name(id="len"), args=(ir.Arg(value=ir.Name(id=of)),))
+            | ir.Call(
+                func=ir.Attribute(value=ir.Name(id=of), attr="size"), args=(ir.Arg(value=ir.Const(value=0)),)
+            )
+            | ir.Call(func=ir.Attribute(value=ir.Name(id=of), attr="numel"), args=())
+            | ir.Subscript(value=ir.Attribute(value=ir.Name(id=of), attr="shape"), index=(ir.Const(value=0),))
         ):
-            return of == name
-        case ir.Call(func=ir.Attribute(value=ir.Name(id=of), attr="numel"), args=()):
-            return of == name
-        case ir.Subscript(value=ir.Attribute(value=ir.Name(id=of), attr="shape"), index=(ir.Const(value=0),)):
             return of == name
     return False

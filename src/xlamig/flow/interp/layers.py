@@ -144,8 +144,8 @@ def has_parameters(module: AbstractValue) -> bool:
 
 
 def sure_of_result(module: AbstractValue, place: Residence, inputs: Iterable[AbstractValue]) -> int:
-    """Return how sure it is that the result of a layer is a tensor in a place: what has parameters there
-    takes nothing else, whatever is known of its inputs."""
+    """Return how sure it is that the result of a layer is a tensor in a place. A layer with parameters there
+    takes nothing but tensors, whatever is known of its inputs."""
     beside = [thing.sure for thing in inputs if thing.place == place]
     if beside and module.place == place and has_parameters(module):
         beside.append(min(module.sure, LIKELY))

@@ -190,8 +190,8 @@ def has_mask(index: list[AbstractValue]) -> bool:
 
 def as_compared(base: AbstractValue, part: AbstractValue) -> AbstractValue:
     """Return an index as a mask if it compares something that was computed from tensors, as in `x[y == 0]`:
-    both are tensors, because no list or tuple has a use for it. A tensor, too, has none for one boolean: what
-    may be a tensor of them then likely is."""
+    both are tensors, because no list or tuple has a use for it. Nobody indexes a tensor by a single boolean
+    either, so what may be a tensor of booleans likely is one."""
     if part.kind == "tensor" and part.dtype == "bool" and part.sure == POSSIBLE and part.place != "host":
         is_likely = base.kind == "tensor" and base.place == "device" and base.sure > POSSIBLE
         return part.replace(sure=LIKELY) if is_likely else part

@@ -145,7 +145,7 @@ class TorchCalls:
                 place = held[0].place if held else "host"
                 return AbstractValue(word, place, ref=checking(self.m, word, name, args))
             case "loader" | "dataset":
-                divided = self._is_divided(args)
+                divided = word == "loader" and self._is_divided(args)
                 return dataset_of(args) if word == "dataset" else loader_of(self.m, args, node, name, divided)
             case "parameter":
                 place = first.place if first.kind == "tensor" else ""
@@ -158,8 +158,8 @@ class TorchCalls:
                 if word == "with-lengths":
                     return sequence((element_of(result), HOST_SIZES.replace(trait=Mark.LENGTHS)))
                 several = AbstractValue("sequence", element=result)
-                plain = as_sparse(result) if word == "sparse-tensor" else result if word == "tensor" else None
-                return plain or (several if word == "tensors" else sequence((result, TOP)))
+                found = {"tensor": result, "tensors": several, "sparse-tensor": as_sparse(result)}
+                return found.get(word) or sequence((result, TOP))
             case "checkpointed":
                 return run_checkpointed(self.m, args, node) or self.modules.output(args, node, LIKELY)
             case "first" | "copy" | "with-weight":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from xlamig import ir
+from xlamig.flow.detectors.loader_iterators import iterates_loader
 from xlamig.flow.model.kinds import is_module_class, made_by
 from xlamig.flow.model.local_values import only_result
 from xlamig.flow.model.scopes import Binding, Scope, path_of
@@ -19,8 +20,8 @@ _MAX_CLASSES = 20  # looked at for one receiver
 
 
 def receiver_of(node: ir.Expr, method: str, scope: Scope, analysis: Analysis, depth: int = 0) -> str | None:
-    """ "Tensor", "Module" or "unknown"; None if `method` is not torch's there: a project class
-    defines it, or the receiver is a module, a string or a number."""
+    """ "Tensor", "Module", "LoaderIterator" or "unknown"; None if `method` is not torch's there: a class of
+    the project defines it, or the receiver is a module, a string or a number."""
     if depth > _MAX_DEPTH:
         return "unknown"
     match node:
@@ -38,6 +39,8 @@ def receiver_of(node: ir.Expr, method: str, scope: Scope, analysis: Analysis, de
 
 
 def _result_of(node: ir.Call, method: str, scope: Scope, analysis: Analysis, depth: int) -> str | None:
+    if iterates_loader(node, scope, analysis):
+        return "LoaderIterator"
     dotted = analysis.names.dotted(node.func, scope)
     if dotted is not None:
         made = _RECEIVERS.get(made_by(dotted))

@@ -13,10 +13,11 @@ from xlamig.engine.cache import Cache, digest
 from xlamig.engine.command_help import without_help
 from xlamig.engine.remembered import Remembered
 from xlamig.engine.source import Source
+from xlamig.engine.written_values import given_in_texts
 from xlamig.findings import Aside
 from xlamig.flow.model.asked import variable_in
 from xlamig.flow.model.given import Given
-from xlamig.flow.model.option_codes import ENTRY, FINITE, NONE, OFF, ON, TEXT, UNKNOWN, section_key
+from xlamig.flow.model.option_codes import ENTRY, OFF
 from xlamig.flow.model.outcomes import State
 from xlamig.flow.model.switches import NAMING, Switches
 from xlamig.flow.model.unset_variables import values_while_unset
@@ -28,18 +29,7 @@ _FOLDERS = re.compile(
     r"conf|cfg|param|option|setting|recipe|hp|experiment|^exps?$|^args$|^arch|^ya?ml|^json", re.IGNORECASE
 )
 _MOST_FILES, _MOST_BYTES = 200, 100_000
-_WORDS = {
-    **dict.fromkeys(("false", "0", "0.0", "no", "off"), OFF),
-    **dict.fromkeys(("true", "1", "yes", "on"), ON),
-}
-_NOTHING = frozenset({"~", "null", "none"})
-_VALUE = re.compile(r"""["']?[ \t]*(?:[:=][ \t]*|[ \t]+)["']?([^\s"'`,;})\]\\]+)""")
-_PREFIX = re.compile(r"([A-Za-z_]\w*)\.$")
-_HEADING = re.compile(r"""[ \t]*["']?([A-Za-z_]\w*)["']?[ \t]*:[ \t]*(?:[{&#].*)?""")
-_LONGEST_PREFIX, _MOST_ABOVE = 60, 5000  # characters
 _MADE = re.compile(rf"""(?<![\w.-])(?:{"|".join(NAMING)})["']?[ \t]*:[ \t]*["']?([A-Za-z_][\w.]*)""")
-_PLAIN = re.compile(r"[\w.+-]+")
-_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?")
 # A loader without a model tries out the data.
 _RUNS = re.compile(
     r"\b(?:main|train|run|evaluate|test|launch|spawn|demo|fit)\w*\(|argparse|parse_args|Parser|argv|optim"
@@ -144,7 +134,7 @@ def _find_switches(
         switches.leave(key, code)
     if names := switches.undecided():
         flips = frozenset(filter(switches.is_on, names))
-        for option, code in _given_elsewhere(names, map(without_help, texts), flips):
+        for option, code in given_in_texts(names, map(without_help, texts), flips):
             switches.give(option, code)
     return switches
 
@@ -156,50 +146,6 @@ def _published(given: Given) -> Given:
 
 def _given(source: Source) -> Given | None:
     return source.loaded.given.get() if source.loaded and source.loaded.given else None
-
-
-def _given_elsewhere(
-    names: Iterable[str], texts: Iterable[str], flips: Collection[str] = ()
-) -> Iterator[tuple[str, str]]:
-    """Yield what the texts of files say of options; the flags that `flips` names turn off what is on."""
-    listed = "|".join(re.escape(name).replace("_", "[_-]") for name in sorted(names, key=len, reverse=True))
-    spoken = re.compile(rf"(?<![\w-])(--?)?({listed})(?![\w-])")
-    for text in texts:
-        for found in spoken.finditer(text):
-            value = _VALUE.match(text, found.end())
-            option, dashed = found[2].replace("-", "_"), bool(found[1])
-            word = value[1] if value and "\n" not in value[0] else ""
-            sets = value is not None and value[0].lstrip("\"' \t")[:1] in (":", "=")
-            after_section = text[max(0, found.start() - 1)] == "." and option.isupper()
-            if dashed and (not word or (word.startswith("-") and not _NUMBER.fullmatch(word))):
-                yield option, OFF if option in flips else ON
-            elif dashed or sets or (after_section and word):  # `LOSS.KIND focal`
-                yield section_key(_section_of(text, found.start()), option), _code_of(word)
-
-
-def _section_of(text: str, start: int) -> str:
-    """Return the section of an option that stands somewhere in settings: `section.x=1`, and `x: 1` indented
-    below `section:`; "" for one that has none, or where that is not plain."""
-    if prefix := _PREFIX.search(text, max(0, start - _LONGEST_PREFIX), start):
-        return prefix[1]
-    *above, line = text[max(0, start - _MOST_ABOVE) : start].split("\n")
-    depth = len(line) - len(line.lstrip())
-    if not depth or line.strip(" \t\"'"):
-        return ""
-    outer = (one for one in reversed(above) if one.strip() and len(one) - len(one.lstrip()) < depth)
-    heading = _HEADING.fullmatch(next(outer, ""))
-    return heading[1] if heading else ""
-
-
-def _code_of(word: str) -> str:
-    """Return the code of a value that is written in a file."""
-    if word.lower() in _NOTHING:
-        return NONE
-    if not _PLAIN.fullmatch(word):
-        return UNKNOWN
-    if word.startswith("-") and _NUMBER.fullmatch(word):
-        return FINITE + word  # it says that something is off
-    return _WORDS.get(word.lower(), FINITE if _NUMBER.fullmatch(word) else TEXT + word)
 
 
 def texts_beside(sources: Collection[Source]) -> Iterator[str]:

@@ -77,7 +77,7 @@ def test_drawing_on_the_cpu_is_no_use(line: str) -> None:
     ("line", "name"),
     [
         ("torch.rand(3, device=x.device)", "torch.rand(device=)"),
-        ("torch.nn.LSTM(3, 3, dropout=p)", "torch.nn.LSTM(dropout=)"),
+        ("torch.nn.LSTM(3, 3, dropout=p())", "torch.nn.LSTM(dropout=)"),
         ("x.new_empty(3).bernoulli_(0.5)", "torch.Tensor.bernoulli_"),
         ("def f(x):\n    return x.normal_()", "torch.Tensor.normal_"),
         ("def init(m):\n    m.normal_()\ndef noise(x):\n    x.normal_()", "torch.Tensor.normal_"),
@@ -85,3 +85,33 @@ def test_drawing_on_the_cpu_is_no_use(line: str) -> None:
 )
 def test_drawing_on_the_device_is_a_use(line: str, name: str) -> None:
     assert name in uses(f"import torch\n{line}\n")
+
+
+@pytest.mark.parametrize("line", ["Dropout(0)", "Dropout(p=0.0)", "y = Dropout(0) if x else None"])
+def test_dropout_at_a_rate_of_zero_is_no_use(line: str) -> None:
+    assert "torch.nn.Dropout" not in uses(f"from torch.nn import Dropout\n{line}\n")
+
+
+@pytest.mark.parametrize(
+    ("line", "limits"),
+    [
+        ("def f(rate): Dropout(rate)", ["f(rate"]),
+        ("def f(cfg): Dropout(cfg.net.rate)", ["@net.rate"]),
+        ("def f(rate=0, more=0): Dropout(rate or more)", ["f(more f(rate"]),
+        ("def f(rate): return Dropout(rate) if rate > 0 else None", ["f(rate"]),
+        ("def f(rate, on):\n  if on:\n    return Dropout(rate)", ["f(on", "f(rate"]),
+        ("def f(on):\n  if on:\n    return Dropout()", ["f(on"]),
+    ],
+)
+def test_options_limit_what_draws(line: str, limits: list[str]) -> None:
+    text = f"from torch.nn import Dropout\n{line}\n"
+    found = summary_of(module_from_text(text), text, "net", False).uses
+    assert "\t".join(("torch.nn.Dropout", *limits)) in found.split("\n")
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["Dropout(1 - rate)", "Dropout(rates[0])", "Dropout(0.1 if rate else 0)", "Dropout(*rate)", "g(Dropout)"],
+)
+def test_other_rates_limit_nothing(line: str) -> None:
+    assert "torch.nn.Dropout" in uses(f"from torch.nn import Dropout\ndef f(rate, rates):\n  {line}\n")

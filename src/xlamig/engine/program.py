@@ -16,6 +16,9 @@ from xlamig.engine.load import Loaded
 from xlamig.engine.session import Session
 from xlamig.findings import FileReport
 from xlamig.flow import ProjectIndex
+from xlamig.flow.model.draw_rates import drawn
+from xlamig.flow.model.outcomes import States
+from xlamig.flow.model.same_names import StatesInModule
 from xlamig.flow.model.scripts import MARK
 from xlamig.knowledge import values as table
 from xlamig.knowledge.helpers import meaning
@@ -26,19 +29,28 @@ from xlamig.source.files import SourceFile
 
 class ProgramIndex:
     """The names that rulebooks ask about, as the files of a program use them. Files come and change one by
-    one; `complete` says that in the end they are all of the program. Each script that no other module imports
-    is a program with the modules that are no scripts; what another script does, it does not."""
+    one; `complete` says that in the end they are all of the program, whose options have the `states`. Each
+    script that no other module imports is a program with the modules that are no scripts; what another
+    script does, it does not."""
 
-    def __init__(self, sessions: Collection[Session], complete: bool, index: ProjectIndex) -> None:
+    def __init__(
+        self,
+        sessions: Collection[Session],
+        complete: bool,
+        index: ProjectIndex,
+        states: States | None,
+    ) -> None:
+        self._states = states or {}
         self._names = {session.key: _Names(session, complete, index) for session in sessions}
         self.once = frozenset().union(*(session.outline.once for session in sessions))
 
     def note(self, filename: str, module: str, text: str, loaded: Loaded) -> None:
         """A file, new or changed."""
+        uses = drawn(loaded.uses, StatesInModule(self._states, module))
         for names in self._names.values():
             if loaded.failure is not None:
                 names.put_unread(text)
-            names.put(filename, module, loaded)
+            names.put(filename, module, uses, loaded.clues.computes_imports)
 
     def program(self, key: str, filename: str) -> Program:
         """The program that a file is part of, as the book of this key asks for it."""
@@ -71,14 +83,13 @@ class _Names:
         self._exact |= {alias: name for alias, name in aliases.items() if name in names}
         self._globs = [(name, _line_like(name)) for name in names if "*" in name]
 
-    def put(self, filename: str, module: str, loaded: Loaded) -> None:
-        uses = loaded.uses
+    def put(self, filename: str, module: str, uses: str, computes_imports: bool) -> None:
         self._programs.clear()
         self.__dict__.pop("_imported", None)
         self._modules[filename] = module
         for known, name, holds in (
             (self._run, filename, f"\n{MARK}\n" in uses),
-            (self._searching, module, loaded.clues.computes_imports),
+            (self._searching, module, computes_imports),
         ):
             (known.add if holds else known.discard)(name)
         self._counts.subtract(self._files.pop(filename, ()))

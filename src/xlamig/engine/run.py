@@ -44,6 +44,7 @@ from xlamig.engine.whole_program import WholeProgram
 from xlamig.findings import FileReport, Report, RuleError, SkippedFile
 from xlamig.flow import ProjectIndex
 from xlamig.flow.interp.visits import NO_VISIT, Visit
+from xlamig.flow.model.outcomes import States
 from xlamig.rulebook import Program
 from xlamig.source.files import Discovery, SourceFile
 from xlamig.source.kinds import kind_of
@@ -141,7 +142,7 @@ class Run:
         program = WholeProgram(
             index,
             natives,
-            self._survey(index),
+            self._survey(index, switches),
             modules,
             homes(sources, memory.homes if memory else {}),
             beside,
@@ -158,11 +159,11 @@ class Run:
             program.note_sinks(source, source.loaded or Loaded())
         return program
 
-    def _survey(self, index: ProjectIndex) -> ProgramIndex:
+    def _survey(self, index: ProjectIndex, states: States | None) -> ProgramIndex:
         """Which of the names that rules ask about the program uses."""
         unread = [name for name in self.reports.keys() - self.sources.keys() if kind_of(name) is None]
         sessions = {source.session.key: source.session for source in self.sources.values()}
-        survey = ProgramIndex(sessions.values(), self._complete and not unread, index)
+        survey = ProgramIndex(sessions.values(), self._complete and not unread, index, states)
         for name, source in (self.sources | self.imported).items():
             survey.note(name, source.module, source.source.text, source.loaded or Loaded())
         self.programs = {name: survey.program(s.session.key, name) for name, s in self.sources.items()}
@@ -282,8 +283,7 @@ class Run:
         """Return whether the paths are all of the program."""
         if self.options.whole is not None:
             return self.options.whole
-        folders = self.options.stdin is None and all(path.is_dir() for path in self.paths)
-        return self._sees_program or folders
+        return self._sees_program or (self.options.stdin is None and all(map(Path.is_dir, self.paths)))
 
     def _processes(self) -> int:
         return self.options.jobs or usable_cores()

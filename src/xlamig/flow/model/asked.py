@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from xlamig import ir
+from xlamig.flow.model.draw_rates import keys_of_rates
 from xlamig.flow.model.environment import ENVIRONMENT
 from xlamig.flow.model.option_codes import ENTRY, codes_of, keys_in, section_key, unset_key
 from xlamig.flow.model.scopes import Scope, path_of
@@ -24,6 +25,16 @@ def keys_asked(test: ir.Expr, scope: Scope) -> Iterator[str]:
         yield variable_key(name)
     for asked in asked_by(test):
         yield from keys_in(codes_of(asked, scope))
+
+
+def keys_asked_by_call(call: ir.Call, name: str, scope: Scope) -> Iterator[str]:
+    """Yield the keys of the options that say whether a call of `name` draws random numbers, and how many
+    samples a loader gives."""
+    yield from keys_of_rates(call, scope)
+    if name == "DataLoader":
+        for argument in call.args:
+            if argument.keyword == "batch_size":
+                yield from keys_asked(argument.value, scope)
 
 
 def asked_by(test: ir.Expr) -> Iterator[ir.Expr]:

@@ -15,7 +15,6 @@ _INITIALISERS = tuple(values.names("draws", "initialisers"))
 _INFERRING = values.names("draws", "inferring")
 _LIKE = values.names("draws", "like")
 _PARTS = values.names("draws", "parts")
-_RATES = {name: i for i in (0, 1) for name in values.names("draws", f"rate-at-{i}")}
 _TO_HOST = values.names("draws", "to-host")
 _MAKES_TENSORS = values.names("draws", "makes-tensors")
 _ARRAYS = values.names("draws", "arrays")
@@ -54,16 +53,11 @@ def method_of(call: ir.Call) -> str | None:
     return None if name in _KEPT or _is_on_host(receiver) else f"torch.Tensor.{function.attr}"
 
 
-def draws_nothing(call: ir.Call) -> bool:
+def draws_on_host(call: ir.Call) -> bool:
     """Return whether a call that may draw on the device draws on the host, as all its tensors were just made
-    or copied there, `rand_like(x.cpu())`, or draws nothing: `Dropout(0.0)`."""
+    or copied there: `rand_like(x.cpu())`."""
     path = path_of(call.func)
-    name = path.rpartition(".")[2]
-    if name in _RATES:
-        at = call.args[_RATES[name] :][:1]
-        given = [a.value for a in call.args if a.keyword == "p" or (a in at and not a.keyword and not a.star)]
-        return any(isinstance(rate, ir.Const) and rate.value == 0 for rate in given)
-    if name not in _LIKE and _PARTS.isdisjoint(path.split(".")):
+    if path.rpartition(".")[2] not in _LIKE and _PARTS.isdisjoint(path.split(".")):
         return False
     tensors = [argument.value for argument in call.args if not isinstance(argument.value, ir.Const)]
     return bool(tensors) and all(map(_is_on_host, tensors))

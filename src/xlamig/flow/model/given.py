@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
 from xlamig import ir
-from xlamig.flow.model.asked import keys_asked
+from xlamig.flow.model.asked import keys_asked, keys_asked_by_call
 from xlamig.flow.model.callees import HANDED, callee_of, named_in
 from xlamig.flow.model.class_constants import member_text
 from xlamig.flow.model.conditions import count_of
@@ -247,9 +247,7 @@ class _Collector:
         if option_of(node):
             left = otherwise(node, scope) - ANY
             self._add(entry_key(node), (FALLBACK + c if is_constant(c) else c for c in left))
-        if name == "DataLoader":
-            sizes = (arg.value for arg in node.args if arg.keyword == "batch_size")
-            self.tested.update(key for size in sizes for key in keys_asked(size, scope))
+        self.tested.update(keys_asked_by_call(node, name, scope))
         self._verb(name)
         self._called(callee_of(node, name, scope), node.args, scope)
         handed = [path_of(arg.value).rpartition(".")[2] for arg in node.args]

@@ -6,7 +6,16 @@ import builtins
 from collections.abc import Iterable
 
 from xlamig import ir
-from xlamig.flow.model.draws import INFERS, draws_nothing, infers, initialises, keywords_of, method_of
+from xlamig.flow.model.draw_rates import (
+    NO_LIMITS,
+    NOTHING,
+    draws_when_called,
+    limits_of,
+    may_draw,
+    split_limits,
+    with_limits,
+)
+from xlamig.flow.model.draws import INFERS, draws_on_host, infers, initialises, keywords_of, method_of
 from xlamig.flow.model.pieces import Pieces
 from xlamig.flow.model.scalers import SCALES, may_scale
 from xlamig.flow.model.scopes import Binding, Scope, ScopeTable, path_of
@@ -21,23 +30,31 @@ def uses_of(module: ir.Module, scopes: ScopeTable, pieces: Pieces) -> str:
     "__main__" is one of them.
 
     A name that is imported anywhere in the module is taken to mean the import everywhere in it: what
-    shadows it would have to have the same attribute too.
+    shadows it would have to have the same attribute too. A call that draws only if options say so stands with
+    its limits (see draw_rates), and the import of what draws when it is called is no use.
     """
     roots = _roots(scopes)
     stars = tuple(dict.fromkeys(scopes.module.stars))
     bound = {n for scope in _all(scopes) for n in scope.bindings} | _BUILTINS
-    used = {owner for owners in roots.values() for owner in owners}
+    used = {_imported(owner) for owners in roots.values() for owner in owners}
     found = [pieces.of(_named, statement, scopes) for statement in module.body]
     for path in frozenset[str]().union(*(paths for paths, _ in found)):
+        path, limits = split_limits(path)
         root, dot, rest = path.partition(".")
         owners: Iterable[str] = roots.get(root, ())
         if stars and root not in bound:
             owners = [f"{star}.{root}" for star in stars]
-        used.update(owner + dot + rest for owner in owners)
+        used.update(owner + dot + rest + limits for owner in owners)
     if used and is_script(module):
         used.add(MARK)
     modules = used.union(*(modules for _, modules in found))
     return "\n".join(("", *sorted(modules), "")) if used else ""
+
+
+def _imported(name: str) -> str:
+    """Return what an import uses: the module, where a name draws when it is called."""
+    module = name.rpartition(".")[0]
+    return module if module and draws_when_called(name) else name
 
 
 def _named(statement: ir.Stmt, scopes: ScopeTable) -> tuple[set[str], set[str]]:
@@ -48,6 +65,7 @@ def _named(statement: ir.Stmt, scopes: ScopeTable) -> tuple[set[str], set[str]]:
     stack: list[ir.Node] = [statement]
     first_values: list[tuple[int, int]] = []
     inferring: list[tuple[int, int]] = []
+    branches: list[tuple[int, int, ir.Expr]] = []
     while stack:
         node = stack.pop()
         if isinstance(node, ir.Name):
@@ -61,7 +79,9 @@ def _named(statement: ir.Stmt, scopes: ScopeTable) -> tuple[set[str], set[str]]:
             modules.update(alias.name for alias in node.names)
         elif not isinstance(node, ir.Const):
             if isinstance(node, ir.Call):
-                if draws_nothing(node):
+                limits = limits_of(node, scopes, branches) if may_draw(node) else NO_LIMITS
+                called = draws_when_called(path_of(node.func))
+                if draws_on_host(node) or (called and NOTHING in limits):
                     stack += [argument.value for argument in node.args]
                     continue
                 if may_scale(node):
@@ -69,16 +89,25 @@ def _named(statement: ir.Stmt, scopes: ScopeTable) -> tuple[set[str], set[str]]:
                 if _switches_off(node):
                     paths.add(f"{path_of(node.func)}(False)")
                 where = INFERS if _is_inside(node, inferring) else ""
-                paths.update(f"{name}{where}" for name in keywords_of(node))
-                method = method_of(node)
-                if method and not _is_inside(node, first_values) and not _of_module(node, statement, scopes):
-                    modules.add(f"{method}{where}")
+                if NOTHING not in limits:
+                    paths.update(with_limits(name + where, limits) for name in keywords_of(node))
+                    method = None if _is_inside(node, first_values) else method_of(node)
+                    if method and not _of_module(node, statement, scopes):
+                        modules.add(with_limits(method + where, limits))
+                if called and limits:
+                    paths.add(with_limits(path_of(node.func), limits))
+                    stack += [argument.value for argument in node.args]
+                    continue
             elif isinstance(node, ir.Assign) and _is_false(node.value):
                 paths.update(f"{path_of(target)}=False" for target in node.targets if path_of(target))
             elif isinstance(node, ir.FunctionDef) and initialises(node):
                 first_values.append((node.start, node.end))
             elif isinstance(node, ir.FunctionDef) and infers(node):
                 inferring.append((node.start, node.end))
+            elif isinstance(node, ir.If) and node.body:
+                branches.append((node.body[0].start, node.body[-1].end, node.test))
+            elif isinstance(node, ir.IfExp):
+                branches.append((node.body.start, node.body.end, node.test))
             stack.extend(ir.children(node))
     return paths, modules
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from xlamig.flow.model.scripts import starts_program
+from xlamig.flow.model.scripts import is_script, starts_program
 from xlamig.syntax import module_from_text
 
 STEP = "loss = model(x).sum()\n    loss.backward()\n    opt.step()\n"
@@ -36,3 +36,10 @@ def test_a_library_is_no_program(source: str) -> None:
 )
 def test_starts_a_program(source: str) -> None:
     assert starts_program(module_from_text(source))
+
+
+@pytest.mark.parametrize(
+    ("body", "is_work"), [("setattr(Trainer, name, other(name))", False), ("run(name)", True)]
+)
+def test_a_loop_that_only_sets_attributes_makes_no_script(body: str, is_work: bool) -> None:
+    assert is_script(module_from_text(f"for name in names:\n    {body}\n")) == is_work

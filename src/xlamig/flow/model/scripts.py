@@ -15,9 +15,10 @@ def has_main_guard(module: ir.Module) -> bool:
 
 
 def is_script(module: ir.Module) -> bool:
-    """A main guard, or a loop at module level."""
+    """A main guard, or a loop at module level that does more than to set attributes."""
     return has_main_guard(module) or any(
-        isinstance(s, ir.For | ir.While) for s in ir.own_statements(module.body)
+        isinstance(s, ir.For | ir.While) and not all(map(_sets_attribute, s.body))
+        for s in ir.own_statements(module.body)
     )
 
 
@@ -74,6 +75,14 @@ def _asks_for_main(test: ir.Expr) -> bool:
     nodes = list(ir.walk(test))
     named = any(isinstance(node, ir.Name) and node.id == "__name__" for node in nodes)
     return named and any(isinstance(node, ir.Const) and node.value == MARK for node in nodes)
+
+
+def _sets_attribute(statement: ir.Stmt) -> bool:
+    """Return whether a statement only sets an attribute of what the module defines: `setattr(Net, name, f)`."""
+    match statement:
+        case ir.ExprStmt(value=ir.Call(func=ir.Name(id="setattr"))):
+            return True
+    return False
 
 
 def _is_idle(statement: ir.Stmt) -> bool:

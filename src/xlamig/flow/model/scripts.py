@@ -78,7 +78,7 @@ def _asks_for_main(test: ir.Expr) -> bool:
 
 
 def _sets_attribute(statement: ir.Stmt) -> bool:
-    """Return whether a statement only sets an attribute of what the module defines: `setattr(Net, name, f)`."""
+    """Return whether a statement only sets an attribute: `setattr(Net, name, f)`."""
     match statement:
         case ir.ExprStmt(value=ir.Call(func=ir.Name(id="setattr"))):
             return True

@@ -21,6 +21,8 @@ def device_of_rank(fact: Fact, options: Options, context: FixContext) -> Draft |
     node = path_to(context.module, *fact.span)[-1]
     if not isinstance(node, ir.Expr) or "#" in context.text(fact.span):
         return None
+    if fact.index == "tensor" and (own := _device_of_tensor(node, context)):
+        return Draft(f"Use `{own}`", (context.edit(*fact.span, own),))
     method = isinstance(node, ir.Call) and isinstance(node.func, ir.Attribute) and node.func.attr == "cuda"
     if isinstance(node, ir.Call) and method:
         device = _device(node.args[0].value, fact, context) if node.args else None
@@ -32,6 +34,16 @@ def device_of_rank(fact: Fact, options: Options, context: FixContext) -> Draft |
     if device is None or edits is None:
         return None
     return Draft(f"Use `{device.text}`", (*device.edits, *edits), device.creates)
+
+
+def _device_of_tensor(node: ir.Expr, context: FixContext) -> str | None:
+    """Return `x.device` for `x.get_device()` and `x.device.index`."""
+    match node:
+        case ir.Call(func=ir.Attribute(value=tensor, attr="get_device")):
+            return f"{context.text_of(tensor)}.device"
+        case ir.Attribute(value=device, attr="index"):
+            return context.text_of(device)
+    return None
 
 
 def _device(node: ir.Expr, fact: Fact, context: FixContext) -> Expression | None:

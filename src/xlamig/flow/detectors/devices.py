@@ -20,7 +20,7 @@ from xlamig.flow.detectors.device_defaults import (
 )
 from xlamig.flow.detectors.device_maps import is_gpu_number, whole_model_devices
 from xlamig.flow.detectors.in_scope import device_in_scope
-from xlamig.flow.detectors.ranks import is_rank
+from xlamig.flow.detectors.ranks import gpu_number
 from xlamig.flow.detectors.receivers import receiver_of
 from xlamig.flow.model.class_constants import is_member
 from xlamig.flow.model.destinations import destination
@@ -40,7 +40,7 @@ _OPTION_CALLS = frozenset(
 
 _INDEXED = frozenset({"to", "cuda", "torch.device", "torch.cuda.set_device"})
 
-Index = Literal["", "constant", "rank", "expression"]
+Index = Literal["", "constant", "rank", "tensor", "expression"]
 
 
 class Devices:
@@ -94,9 +94,9 @@ class Devices:
             if arg.keyword != "device":
                 continue
             made = position == "factory" and dotted not in _INDEXED
-            if made and is_rank(arg.value, place.scope, self.analysis):
+            if made and (number := gpu_number(arg.value, place.scope, self.analysis)):
                 yield self._fact(
-                    arg.value, "cuda:*", position, "rank", place, "device", "certain", (), "index"
+                    arg.value, "cuda:*", position, number, place, "device", "certain", (), "index"
                 )
             yield from self.literal(arg.value, position, place)
 
@@ -172,20 +172,20 @@ class Devices:
         first = node.args[0]
         if first.keyword not in (None, "device") or first.star:
             return
-        ranked = is_rank(first.value, place.scope, self.analysis)
+        index: Index = gpu_number(first.value, place.scope, self.analysis)
         if dotted == "torch.cuda.set_device":
             number = first.value.value if isinstance(first.value, ir.Const) else None
             device = f"cuda:{number}" if isinstance(number, int) else "cuda:*"
-            index: Index = "rank" if ranked else "expression" if device == "cuda:*" else "constant"
+            index = index or ("expression" if device == "cuda:*" else "constant")
             yield self._fact(node, device, "set_device", index, place, "unknown", "certain", (), "index")
-        elif ranked and dotted == "torch.device":
-            yield self._fact(node, "cuda:*", "torch.device", "rank", place, "device", "certain", (), "index")
-        elif ranked and isinstance(node.func, ir.Attribute) and node.func.attr in ("to", "cuda"):
+        elif index and dotted == "torch.device":
+            yield self._fact(node, "cuda:*", "torch.device", index, place, "device", "certain", (), "index")
+        elif index and isinstance(node.func, ir.Attribute) and node.func.attr in ("to", "cuda"):
             receiver = receiver_of(node.func.value, node.func.attr, place.scope, self.analysis)
             if receiver is not None and dotted is None:
                 shown = first.value if node.func.attr == "to" else node
                 sure: Confidence = "likely" if receiver == "unknown" else "certain"
-                yield self._fact(shown, "cuda:*", node.func.attr, "rank", place, "device", sure, (), "index")
+                yield self._fact(shown, "cuda:*", node.func.attr, index, place, "device", sure, (), "index")
 
     # ------------------------------------------------------------------ what is written
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from typing import Literal
 
 from xlamig import ir
+from xlamig.flow.detectors.receivers import receiver_of
 from xlamig.flow.model.local_values import only_result
 from xlamig.flow.model.scopes import Scope, path_of
 from xlamig.flow.model.site import Analysis
@@ -17,6 +19,29 @@ _PROCESS = re.compile(r"process_index_*$")
 _CALL = re.compile(r"get_(?:\w+_)?rank$|^rank$")
 _VARIABLE = re.compile(r"environ|getenv")
 _MAX_NAMES = 3  # followed from one to the next
+
+
+def gpu_number(node: ir.Expr, scope: Scope, analysis: Analysis) -> Literal["", "rank", "tensor"]:
+    """Return whether a number used as a device is a rank, or what a tensor says of its own device."""
+    if is_rank(node, scope, analysis):
+        return "rank"
+    return "tensor" if _is_of_tensor(node, scope, analysis) else ""
+
+
+def _is_of_tensor(node: ir.Expr, scope: Scope, analysis: Analysis, depth: int = 0) -> bool:
+    """`x.get_device()`, `x.device.index`, and names for such."""
+    match node:
+        case ir.Call(func=ir.Attribute(value=tensor, attr="get_device" as method), args=()):
+            own = f"def {method}(" in analysis.text or analysis.names.project.has_method(method)
+            return not own and receiver_of(tensor, method, scope, analysis) is not None
+        case ir.Attribute(value=ir.Attribute(attr="device"), attr="index"):
+            return True
+        case ir.Name() | ir.Attribute() if depth < _MAX_NAMES:
+            bindings = scope.find(path_of(node))
+            return bool(bindings) and all(
+                b.value is not None and _is_of_tensor(b.value, b.scope, analysis, depth + 1) for b in bindings
+            )
+    return False
 
 
 def is_rank(node: ir.Expr, scope: Scope, analysis: Analysis, depth: int = 0) -> bool:

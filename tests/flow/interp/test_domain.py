@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from xlamig.facts import Why
 from xlamig.flow.interp.domain import (
+    BOOL,
     BOTTOM,
     NONE,
     TEXT,
@@ -70,8 +71,9 @@ NAMED = st.builds(
 )
 UNKNOWN = st.builds(AbstractValue, st.just("unknown"), PLACES, SURE, cause=CAUSES)
 DEVICES = st.builds(AbstractValue, st.sampled_from(["device", "text"]), PLACES, SURE)
+FLAGS = st.sampled_from([constant(False), BOOL.replace(trait=Mark.SELDOM)])
 PLAIN = st.one_of(
-    TENSORS, NUMBERS, NAMED, UNKNOWN, DEVICES, CONSTANTS, st.sampled_from([TOP, BOTTOM, NONE, TEXT])
+    TENSORS, NUMBERS, NAMED, UNKNOWN, DEVICES, CONSTANTS, FLAGS, st.sampled_from([TOP, BOTTOM, NONE, TEXT])
 )
 
 
@@ -156,6 +158,12 @@ def test_what_grows_by_joins_stops_growing(values: list[AbstractValue]) -> None:
         steps += key(before) != key(whole)
     assert steps <= 24
     assert all(key(join(whole, value)) == key(whole) for value in values)
+
+
+def test_a_flag_that_may_hold_always_does_not_hold_in_some_steps_only() -> None:
+    flag = BOOL.replace(trait=Mark.SELDOM)
+    assert join(flag, BOOL.replace(const=True)).trait is None
+    assert join(flag, BOOL.replace(const=False)).trait is Mark.SELDOM
 
 
 def test_nothing_joined_is_unknown_unless_told() -> None:

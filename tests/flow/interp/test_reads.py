@@ -169,6 +169,27 @@ def test_a_value_is_read(code: str) -> None:
         ("if torch.isfinite(loss):", "step"),
         ("if not torch.isnan(loss):", "step"),
         ("if loss.sign().any():", "step"),
+        ("if random.random() < 0.5:", "step"),
+        ("if random.random() < 0.9:", "step"),
+        ("if random.random() < 0.01:", "interval"),
+        ("if i % 4 < 3:", "step"),
+        ("if i % 1000 < 8:", "interval"),
+        ("if i - last >= 100:", "step"),
+        ("if i - last >= 1:\n            last = i", "step"),
+        ("if i - last >= 100:\n            last = i", "interval"),
+        ("if count > 0:\n            count = 0", "step"),
+        ("if count == steps:\n            count = 0", "interval"),
+        ("if turns(i):", "step"),
+        ("if due(i):", "interval"),
+        ("late = due(i)\n        if late:", "interval"),
+        ("late = True if i % 100 == 0 else False\n        if late:", "interval"),
+        ("late = False\n        if extra:\n            late = True\n        if late:", "step"),
+        ("late = False\n        if i % 100 == 0:\n            late = True\n        if late:", "interval"),
+        ("if i == 100:\n            warm = True\n        if warm:", "step"),
+        ("if i % 100 == 0:\n            best = i\n        if best is not None:", "step"),
+        ("k = None\n        if i % 100:\n            k = i\n        if k is not None:", "step"),
+        ("k = None\n        if i % 100 == 0:\n            k = i\n        if k is None:", "step"),
+        ("k = None\n        if i % 100 == 0:\n            k = i\n        if k is not None:", "interval"),
     ],
 )
 def test_a_test_may_make_it_seldom(guard: str, frequency: str) -> None:
@@ -176,6 +197,18 @@ def test_a_test_may_make_it_seldom(guard: str, frequency: str) -> None:
     device = torch_xla.device()
     model = nn.Linear(8, 8).to(device)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    last = count = 0
+    warm = False
+    best = None
+
+    def due(step):
+        if step < 10:
+            return False
+        return step % 100 == 0
+
+    def turns(step):
+        return extra if step else step % 100 == 0
+
     for i in range(99):
         loss = model(torch.ones(2, 8, device=device)).sum()
         loss.backward()

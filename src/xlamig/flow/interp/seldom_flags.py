@@ -8,11 +8,12 @@ from xlamig.flow.interp.intervals import asks_each_step
 from xlamig.flow.interp.state import State
 
 _OFTEN = ("step", "interval")
+_TESTS = (ir.Name, ir.Attribute, ir.Compare, ir.Bool, ir.Unary, ir.IfExp, ir.Call)
 
 
 def with_frequency(m: State, node: ir.Expr, thing: AbstractValue) -> AbstractValue:
     """Return the value of an argument; a flag that holds in some steps only remembers it."""
-    flag = thing.kind in ("bool", "unknown") and isinstance(node, ir.Name | ir.Compare | ir.Bool)
+    flag = thing.kind in ("bool", "unknown") and isinstance(node, _TESTS)
     if not flag or m.frequency not in _OFTEN or asks_each_step(node, m.env):
         return thing
     seldom = m.frequency_guards.lowers_frequency(node, m.frame.scope, True)

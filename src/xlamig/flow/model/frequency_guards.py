@@ -9,7 +9,7 @@ from functools import cache
 from xlamig import ir
 from xlamig.facts import Why
 from xlamig.flow.model.by_kind import of_kind
-from xlamig.flow.model.flag_tests import tests_of_flag
+from xlamig.flow.model.interval_tests import IntervalTests
 from xlamig.flow.model.known import short
 from xlamig.flow.model.process_numbers import ProcessNumbers
 from xlamig.flow.model.scopes import Scope, path_of
@@ -30,15 +30,6 @@ _ON_FIRST = re.compile(
     r"|^(?:main|master)_(?:process|rank|node)(?:_only)?$|^(?:main|master)_only$"
 )
 _ALONE = re.compile(r"dist|world|initiali[sz]ed|multi|gpu", re.IGNORECASE)  # `not distributed or rank == 0`
-_SELDOM = re.compile(
-    r"^_?(?:should|do|must|time_to|is_time_to)_?(?:log|print|save|eval|report|sync|flush)"
-    r"|^_?(?:is_)?divisible(?:_by)?$"
-)
-_NAN_CHECKS = table.names("torch", "nan-checks")
-_MAY_BE_SELDOM = re.compile(
-    rf"%|log|print|save|eval|report|sync|flush|divisible|{'|'.join(sorted(_NAN_CHECKS))}|[!=]=\s*\d"
-)
-_COUNTER = re.compile(r"(?:^|_)(?:steps?|iter|iteration|it|batch_(?:idx|index|nb|id|i))$", re.IGNORECASE)
 _MAX_NAMES = 3  # followed from one to the next
 _FIRST = (0, -1)  # -1 stands for a run without ranks
 _VARIABLE = re.compile(r"RANK$|^SLURM_PROCID$")
@@ -53,6 +44,7 @@ class FrequencyGuards:
         self.text = analysis.text
         self._module = analysis.module
         self._numbers = ProcessNumbers(analysis)
+        self._intervals = IntervalTests(analysis.module, analysis.text, self._is_rank)
         self._ask_for_rank: dict[tuple[int, int], bool] = {}  # by the identities of a test and its scope
 
     def first_rank(self, test: ir.Expr, scope: Scope, holds: bool) -> tuple[Why, ...]:
@@ -74,9 +66,7 @@ class FrequencyGuards:
 
     def lowers_frequency(self, test: ir.Expr, scope: Scope, holds: bool) -> bool:
         """Return whether most iterations leave a place in a loop out: `step % 100 == 0`, `should_log`."""
-        if not _asks_name(test) and not _MAY_BE_SELDOM.search(self.text, test.start, test.end):
-            return False
-        return self._is_seldom(test, scope) is holds
+        return self._intervals.hold_seldom(test, scope, holds)
 
     # ------------------------------------------------------------------ ranks
 
@@ -157,41 +147,6 @@ class FrequencyGuards:
                 return last.value if isinstance(last, ir.Return) else None
         return None
 
-    # ------------------------------------------------------------------ steps
-
-    def _is_seldom(self, test: ir.Expr, scope: Scope, depth: int = 0) -> bool | None:
-        match test:
-            case ir.Unary(op="not", operand=operand):
-                seldom = self._is_seldom(operand, scope, depth)
-                return None if seldom is None else not seldom
-            case ir.Bool(op=op, values=values):
-                each = [self._is_seldom(value, scope, depth) for value in values]
-                mostly = op == "or" and False in each  # `not self.on or step % 100 != 0`
-                return True if True in each else False if mostly else None
-            case ir.Binary(op="|" | "&", left=left, right=right):  # `x.isnan().any() | x.isinf().any()`
-                return True if any(self._is_seldom(v, scope, depth) for v in (left, right)) else None
-            case ir.Binary(op="%", left=left) if not isinstance(left, ir.Const | ir.FString):
-                return False
-            case ir.Compare(left=ir.Binary(op="%"), ops=("==" | "!=" as op,), comparators=(right,)):
-                return None if self._is_rank(right, scope) else op == "=="  # `i % world_size == rank`
-            case ir.Compare(left=left, ops=("==" | "!=" as op,), comparators=(ir.Const(value=int()),)):
-                return op == "==" if _COUNTER.search(path_of(left).rpartition(".")[2]) else None
-            case ir.Call(func=ir.Attribute(value=ir.Call() as inner)):  # `torch.isnan(loss).any()`
-                return self._is_seldom(inner, scope, depth)
-            case ir.Name() | ir.Attribute() | ir.Call():
-                name = path_of(test.func if isinstance(test, ir.Call) else test).rpartition(".")[2]
-                if name in _NAN_CHECKS:
-                    return name not in table.names("torch", "finite-checks")
-                if _SELDOM.search(name):
-                    return None if _is_mode(test, scope) else True
-                value = _set_to(test, scope) if depth == 0 and isinstance(test, ir.Name) else None
-                if value is not None:
-                    return self._is_seldom(value, scope, 1)
-                bound = scope.bindings.get(test.id, []) if isinstance(test, ir.Name) and depth == 0 else []
-                tests = tests_of_flag(self._module, bound)
-                return True if tests and all(self._is_seldom(one, scope, 1) for one in tests) else None
-        return None
-
 
 @per_file
 @cache
@@ -218,24 +173,6 @@ def _asked(test: ir.Expr) -> Iterator[ir.Expr]:
             yield left
         case _:
             yield test
-
-
-def _is_mode(test: ir.Expr, scope: Scope) -> bool:
-    """Return whether methods switch an attribute on or off, whatever they are called with, as `train` and
-    `eval` do: it does not tell one step from another."""
-    found = scope.find(path_of(test)) if isinstance(test, ir.Attribute) else []
-    values = [b.value for b in found if not b.block]
-    return 0 < len(found) == len([v for v in values if isinstance(v, ir.Const) and isinstance(v.value, bool)])
-
-
-def _asks_name(test: ir.Expr) -> bool:
-    """Return whether a test, or a part of it, is a name, which may stand for a test of the step."""
-    match test:
-        case ir.Bool(values=values):
-            return any(map(_asks_name, values))
-        case ir.Unary(op="not", operand=operand):
-            return _asks_name(operand)
-    return isinstance(test, ir.Name | ir.Attribute)
 
 
 def _among_ranks(test: str) -> str:

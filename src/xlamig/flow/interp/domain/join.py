@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from typing import Any, get_args
 
 from xlamig.facts import Why
+from xlamig.flow.interp.domain.common_marks import with_common_marks
 from xlamig.flow.interp.domain.shapes import join_shapes
 from xlamig.flow.interp.domain.traits import Mark, text_of
 from xlamig.flow.interp.domain.values import (
@@ -91,8 +92,7 @@ def join_place(one: Residence, other: Residence) -> Residence:
 def _join_alike(one: AbstractValue, other: AbstractValue) -> AbstractValue:
     """Return the join of two values of one kind."""
     kind = one.kind
-    if (one.trait is Mark.CONSTANT) is not (other.trait is Mark.CONSTANT):  # which has to hold for both
-        one, other = (t.replace(trait=None) if t.trait is Mark.CONSTANT else t for t in (one, other))
+    one, other = with_common_marks(one, other)
     if _differ_in_reasons_alone(one, other) and (kind != "unknown" or one.ref is not None):
         return one if one.why is _reasons(one, other, one.cause) else other
     same_ref = one.ref is other.ref or one.ref == other.ref

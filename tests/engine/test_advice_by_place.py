@@ -202,6 +202,20 @@ def test_the_only_copy_for_a_library_ends_the_iteration(line: str, severities: l
     assert [f.severity for f in found(ONE_BY_ONE.replace("LINE", line), "XLA102")] == severities
 
 
+@pytest.mark.parametrize(
+    ("line", "severities"),
+    [
+        ("kept.append(y.cpu())", ["warning"]),
+        ("torch.save(y.cpu(), name)\n    print(y.sum().item())", ["warning"]),
+        ("torch.save(y.cpu(), name)\n    y.sum().backward()\n    optimizer.step()", ["warning"]),
+        ("torch.save(y.cpu(), name)", ["info"]),
+        ("y = y.cpu()\n    if pictures: save_image(y, name)", ["info"]),
+    ],
+)
+def test_the_only_copy_for_a_file_ends_the_iteration(line: str, severities: list[str]) -> None:
+    assert [f.severity for f in found(ONE_BY_ONE.replace("LINE", line), "XLA102")] == severities
+
+
 LOSSES = """import torch
 from torch import nn
 

@@ -21,6 +21,7 @@ from xlamig.flow.interp.domain import (
 )
 from xlamig.flow.interp.frames import ClassInfo, modules_of
 from xlamig.flow.interp.state import State
+from xlamig.flow.model.effects import Effect
 from xlamig.flow.model.kinds import is_wrapper_class
 from xlamig.flow.model.known import short
 from xlamig.flow.model.scopes import path_of
@@ -80,7 +81,7 @@ def is_part(state: State, node: ir.Call) -> bool:
         return False
     if owner is not None and not owner.is_module:
         return False
-    path = _base_path(node.func)
+    path = _base_path(node.func).removesuffix(".forward")
     made = state.frame.scope.lookup(path) if path else []
     if len(made) == 1 and isinstance(made[0].value, ir.Subscript | ir.Call):  # `layer = self.layers[i]`
         path = _base_path(made[0].value)
@@ -91,6 +92,11 @@ def on_device(result: AbstractValue) -> bool:
     """Return whether what a module gives is a tensor that may lie on the device, or holds one."""
     parts = result.items or (element_of(result),) if result.kind == "sequence" else (result,)
     return any(part.kind == "tensor" and part.place != "host" for part in parts)
+
+
+def call_effect(state: State, node: ir.Call) -> Effect:
+    """Return what the call of a module, or of its `forward`, is."""
+    return Effect.PART_CALL if is_part(state, node) else Effect.MODEL_CALL
 
 
 def _base_path(node: ir.Expr) -> str:

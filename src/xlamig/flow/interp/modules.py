@@ -24,6 +24,7 @@ from xlamig.flow.interp.domain import (
 )
 from xlamig.flow.interp.frames import GUESSED, ClassInfo, inherits
 from xlamig.flow.interp.layers import (
+    call_effect,
     is_part,
     on_device,
     place_without_parameters,
@@ -68,7 +69,7 @@ class Modules:
             return module  # a class that is annotated like its objects: `activation: nn.ReLU`
         self.moves.called(module)
         if not isinstance(module.ref, ClassInfo) or module.ref.may_hold_parts:  # a transform holds none
-            m.effects.add(Effect.PART_CALL if is_part(m, node) else Effect.MODEL_CALL)
+            m.effects.add(call_effect(m, node))
         if (wrapped := wrapped_module(module)) is not None:
             with self.left_on_host.in_wrapper():
                 return self.call(wrapped, args, node)
@@ -129,7 +130,7 @@ class Modules:
         self, args: Args, node: ir.Call, sure: int, module: AbstractValue | None = None
     ) -> AbstractValue:
         """Return the output of a module of unknown type."""
-        self.m.effects.add(Effect.PART_CALL if is_part(self.m, node) else Effect.MODEL_CALL)
+        self.m.effects.add(call_effect(self.m, node))
         if are_listed_arrays(args):
             return FOREIGN
         self.libraries.fed_back(args, node)
@@ -145,6 +146,7 @@ class Modules:
             self.libraries.generated(args, node, module, self._place(args, module))
             # It asks after each token whether all texts have ended.
             self.m.effects.add(Effect.READ, Effect.RESULT_READ)
+        self.m.effects.add(call_effect(self.m, node))
         return self.output(args, node, sure, module)
 
     def _place(self, args: Args, module: AbstractValue | None) -> Residence:
@@ -216,10 +218,8 @@ class Modules:
             self.m.effects.update(effects)
             runs = Effect.PART_CALL in effects.must and not is_part(self.m, node) and on_device(result)
             if name == "forward" or runs:
-                self.m.effects.add(Effect.MODEL_CALL)
-            if result.kind == "tensor":
-                return self._told(result, module, node)
-            return result
+                self.m.effects.add(call_effect(self.m, node))
+            return self._told(result, module, node) if result.kind == "tensor" else result
         assert isinstance(node.func, ir.Attribute)
         if name in ("to", "cuda", "xla", "cpu"):
             return self._moved(module, name, args, node)

@@ -282,6 +282,10 @@ ASKS = "from net import *\ndef run(x):\n    return isinstance(x, {})\nrun(1)\n"
         ("Wide", "from net import Wide\nWide()(1)\n", [11]),
         ("Wide", "from net import Wide\nclass Wider(Wide):\n    pass\nWider()(1)\n", [11]),
         ("Wide", "from net import Wide\nmade = [Wide]\n", [11]),
+        ("Net", "from net import Wide\nsizes = {Wide: 1}\n", []),
+        ("Net", "from net import Wide\nsizes = {1: Wide}\n", [11]),
+        ("Net", "from net import Wide\nprint(type(run) == Wide)\n", []),
+        ("Net", "from net import Wide\nprint(type(Wide(1)) == Net)\n", [11]),
         ("Wide) or run(Wide", "", [11]),
         ("find(Wide)", "", [11]),
     ],
@@ -291,6 +295,13 @@ def test_who_asks_for_a_class_makes_no_object(
 ) -> None:
     files = {"net.py": NET + WIDE, "other.py": ASKS.format(classes) + rest}
     assert rows(check(tmp_path, files)) == expected
+
+
+@pytest.mark.parametrize("base", ["abc.ABC", "metaclass=abc.ABCMeta", "lib.Known", "metaclass=lib.Known"])
+def test_an_abstract_class_is_known_by_no_library(tmp_path: Path, base: str) -> None:
+    net = f"import abc, lib\n{NET}class Base(torch.nn.Module, {base}):\n    pass\n"
+    report = check(tmp_path, {"net.py": net + WIDE.replace("torch.nn.Module", "Base")})
+    assert rows(report) == ([] if "abc" in base else [14])
 
 
 MAIN = "if __name__ == '__main__':\n    "

@@ -228,7 +228,7 @@ def _parts_that_use(node: ir.Node, scope: Scope, scopes: ScopeTable, found: _Fou
         texts = [child for child in ir.children(node) if isinstance(child, ir.Const)]
     found.compared.update(name for text in texts for name in _named(text))
     if isinstance(node, ir.Compare):
-        return [child for child in ir.children(node) if not isinstance(child, ir.Const)]
+        return [child for child in _using(node) if not isinstance(child, ir.Const)]
     return () if texts else _using(node)
 
 
@@ -238,13 +238,22 @@ def _unmade(statement: ir.Stmt) -> Iterator[Defined]:
 
 
 def _using(node: ir.Node) -> Iterable[ir.Node]:
-    """Return the parts of a node that may run what they mention: who asks whether an object is of a class
-    makes none."""
+    """Return the parts of a node that may run what they mention: who asks whether an object is of a class,
+    or looks something up by it, makes none."""
     match node:
+        case ir.Dict(keys=keys, values=values):
+            return (*(key for key in keys if key is not None and not _is_class(key)), *values)
+        case ir.Compare(left=ir.Call(func=ir.Name(id="type"), args=(subject,)), comparators=others):
+            return (subject, *(other for other in others if not _is_class(other)))
         case ir.Call(func=ir.Name(id="isinstance"), args=(subject, ir.Arg(value=classes), *_)):
             parts = classes.elements if isinstance(classes, ir.Sequence) else (classes,)
             return (subject, *(part for part in parts if not path_of(part)))
     return ir.children(node)
+
+
+def _is_class(node: ir.Expr) -> bool:
+    """Return whether a name is one of a class, as they are written: `models.DeformConv`."""
+    return path_of(node).rpartition(".")[2][:1].isupper()
 
 
 def _is_export_list(statement: ir.Stmt) -> bool:

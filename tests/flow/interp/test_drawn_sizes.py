@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from .said import said
+from .said import in_step, said
 
 TRAIN = """
 device = torch_xla.device()
@@ -54,3 +54,10 @@ def test_reports_drawn_sizes(body: str) -> None:
 )
 def test_reports_no_size_that_is_not_drawn(body: str) -> None:
     assert sizes(body) == []
+
+
+def test_random_rotations_are_programs() -> None:
+    assert in_step("x[None].rot90(1)", "changing") == []
+    assert in_step("x[None].rot90(random.randint(0, 3))", "changing") == [
+        "changing-constant attribute: random.randint(0, 3)"
+    ]

@@ -9,6 +9,7 @@ from xlamig.flow.interp.domain import (
     NUMBER,
     TOP,
     AbstractValue,
+    Mark,
     Residence,
     batch_of,
     element_of,
@@ -62,4 +63,17 @@ def batch_by(m: State, args: Args, node: ir.Call) -> AbstractValue | None:
         m.semantics.reach(collate, node, given)
         m.collating = False
     m.batches -= 1
-    return None if made.kind == "unknown" else batch_of(made)
+    return None if made.kind == "unknown" else batch_of(_with_lengths(made))
+
+
+def _with_lengths(made: AbstractValue) -> AbstractValue:
+    """Return a batch in which the numbers of a list of lengths, `[len(s) for s in samples]`, differ between
+    batches: nobody asks for the lengths of samples that are equally long."""
+    held = made.element
+    if made.kind == "sequence" and made.items:
+        return made.replace(items=tuple(map(_with_lengths, made.items)))
+    if made.kind == "sequence" and held is not None and held.trait is Mark.LENGTH and not held.cause:
+        return made.replace(element=held.replace(cause="batch", sure=LIKELY))
+    if made.kind == "mapping" and made.fields:
+        return made.replace(fields={key: _with_lengths(part) for key, part in made.fields.items()})
+    return made

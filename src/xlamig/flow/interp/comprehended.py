@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 
 from xlamig import ir
-from xlamig.flow.interp.domain import AbstractValue, Mark, over, sequence
+from xlamig.flow.interp.domain import LIKELY, TOP, AbstractValue, Mark, over, sequence
 from xlamig.flow.interp.frames import Loop, LoopKind, copy_env
 from xlamig.flow.interp.generators import end_steps
 from xlamig.flow.interp.lengths import LASTING
@@ -49,7 +49,7 @@ def _made(m: State, node: ir.Comprehension, first: AbstractValue) -> AbstractVal
     for element in elements:
         _bind(m, node.generators[0].target, element)
         each.append(m.semantics.evaluate(node.element))
-    made = sequence(each) if each else AbstractValue("sequence", element=m.semantics.evaluate(node.element))
+    made = sequence(each) if each else AbstractValue("sequence", element=_element(m, node.element))
     value = m.semantics.evaluate(node.value) if node.value is not None else None
     m.comprehension_depth -= 1
     m.iteration_sources = outer_over
@@ -59,6 +59,19 @@ def _made(m: State, node: ir.Comprehension, first: AbstractValue) -> AbstractVal
         return filtered(m, node, made, tests)
     trait = lead.trait if lead.trait in LASTING else None
     return made.replace(cause=lead.cause, trait=trait, why=lead.why)
+
+
+def _element(m: State, node: ir.Expr) -> AbstractValue:
+    """Return an element; the lengths of what a batch lists on the host differ between batches."""
+    made = m.semantics.evaluate(node)
+    if made.trait is not Mark.LENGTH or made.cause or m.frequency != "step":
+        return made
+    match node:
+        case ir.Call(func=ir.Name(id="len"), args=(ir.Arg(value=ir.Name(id=name)),)):
+            sample = m.env.get(name, TOP)
+            if sample.loose and sample.place == "host":
+                return made.replace(cause="batch", sure=LIKELY)
+    return made
 
 
 def _elements(node: ir.Comprehension, iterable: AbstractValue) -> tuple[AbstractValue, ...]:

@@ -28,10 +28,11 @@ from xlamig.flow.interp.host_writes import record_host_write
 from xlamig.flow.interp.kept import carried_by_rows, entry_name, is_carried, kept_entry
 from xlamig.flow.interp.lengths import as_the_longest
 from xlamig.flow.interp.masks import as_compared, as_mask, has_mask, masked_base, record_mask
+from xlamig.flow.interp.named_lengths import number_of_sample
 from xlamig.flow.interp.on_host import as_entry, picked_const, written
 from xlamig.flow.interp.picked_parts import pick_part, record_pick
-from xlamig.flow.interp.reads import VALUE_SIZES, Reads, keeps, sureness
-from xlamig.flow.interp.results import indexed_shape
+from xlamig.flow.interp.reads import VALUE_SIZES, Reads, sureness
+from xlamig.flow.interp.results import dimension_size, indexed_shape
 from xlamig.flow.interp.sizes import Sizes
 from xlamig.flow.interp.slices import Slices, bounds_of, keeps_dimension, unpacked
 from xlamig.flow.interp.state import State
@@ -112,14 +113,14 @@ class Indexing:
             read_position(self.reads, node, first)
             start = first.items[0].const if first.items else None
             if base.trait is Mark.SHAPE and start not in (None, 0):
-                return AbstractValue("sequence", element=self.dimension(base, start), trait=Mark.SHAPE_REST)
+                return AbstractValue("sequence", element=dimension_size(base, start), trait=Mark.SHAPE_REST)
             return AbstractValue("sequence", element=element_of(base), cause=base.cause)
         items, at = base.items, first.const
         if items is not None and isinstance(at, int) and -len(items) <= at < len(items):
             return items[at]
         read_position(self.reads, node, first)
         if base.trait is Mark.SHAPE:
-            return self.dimension(base, first.const)
+            return dimension_size(base, first.const)
         held = element_of(base)
         if held.kind == "module":
             record_pick(self.m, node, first)
@@ -130,15 +131,6 @@ class Indexing:
         if held.kind == "tensor" and held.trait is None and (kept := kept_entry(self.m, node.value, base)):
             return held.replace(trait=kept.trait)
         return held if base.element is not None or base.items is not None else TOP
-
-    @staticmethod
-    def dimension(shape: AbstractValue, index: object) -> AbstractValue:
-        """The size of a dimension; of one that is counted from the last it is not sure which it is."""
-        size = shape.element
-        if size is None or keeps(size.cause, index) or (size.trait is Mark.SAMPLE and index not in (0, 1)):
-            return NUMBER  # also of the channels of an image
-        last = isinstance(index, int) and index < 0
-        return size.replace(sure=POSSIBLE) if last and size.cause == "derived" else size
 
     def _tensor(self, node: ir.Subscript, base: AbstractValue, index: list[AbstractValue]) -> AbstractValue:
         if takes_number(self.reads, node, base):
@@ -235,6 +227,8 @@ class Indexing:
         masked = False
         record_index_apart(self.m, node, base, index)
         for part, value_at in zip(node.index, index, strict=True):
+            if (number := number_of_sample(self.m, part, value_at, False)) is not None:
+                self._changing(part, number, node, base, access, "index")
             found = as_mask(self.m, part, value_at, node.value)
             if found.trait is Mark.SLICE:
                 masked |= self._slice(part, found, node, base, access)
@@ -258,12 +252,13 @@ class Indexing:
     def _slice(
         self, part: ir.Expr, bounds: AbstractValue, node: ir.Subscript, base: AbstractValue, access: str
     ) -> bool:
-        dynamic = False
+        dynamic, ends = False, (bounds.items or ())[:2]
         if isinstance(part, ir.Slice):
             self.slices.record(node, part, base, access)
-        ends = (bounds.items or ())[:2]
         via = self.slices.moved(part, ends)
         for bound, found in zip(bounds_of(part), ends, strict=False):
+            if (number := number_of_sample(self.m, bound, found, True)) is not None:
+                self._changing(bound, number, node, base, access, via)
             if found.kind == "none":
                 continue
             if found.kind == "tensor":

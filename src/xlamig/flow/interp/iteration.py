@@ -13,9 +13,9 @@ from xlamig.flow.interp.domain import (
     element_of,
     placed,
 )
-from xlamig.flow.interp.indexing import Indexing
 from xlamig.flow.interp.kept import is_carried
 from xlamig.flow.interp.last_batches import take_batch
+from xlamig.flow.interp.results import dimension_size
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.effects import Effect
 
@@ -72,5 +72,5 @@ class Iteration:
         if thing.kind == "sequence" and thing.items is not None and len(thing.items) == count:
             return list(thing.items)
         if thing.trait is Mark.SHAPE and count > 1:  # what was selected, was so along the first dimension
-            return [Indexing.dimension(thing, i) for i in range(count)]
+            return [dimension_size(thing, i) for i in range(count)]
         return [self.iterated(thing)] * count

@@ -24,7 +24,7 @@ CAUSES = {
 }
 """Why a number differs between steps, by its cause."""
 _DEPTH = 3  # names that stand for one another
-_READS = frozenset({"item", "tolist", "cpu", "numpy", "int", "long", "float", "double", "detach", "clone"})
+READS = frozenset({"item", "tolist", "cpu", "numpy", "int", "long", "float", "double", "detach", "clone"})
 _NUMBERS = frozenset({"int", "float", "bool"})
 _LENGTHS = re.compile(rf"{table.name_like('lengths').pattern}|(?:^|_)(?:len|length)$")
 _GREATEST = frozenset({"max", "torch.max", "torch.amax"})
@@ -175,13 +175,13 @@ def longest_of_lengths(m: State, node: ir.Node) -> str:
 def _are_lengths(node: ir.Expr) -> bool:
     match node:
         case ir.Call(func=ir.Attribute(value=owner, attr="sum"), args=(_,)):
-            return table.name_like("mask").search(_last(owner)) is not None
-        case ir.Call(func=ir.Attribute(value=owner, attr=name)) if name in _READS:
+            return table.name_like("mask").search(last_name(owner)) is not None
+        case ir.Call(func=ir.Attribute(value=owner, attr=name)) if name in READS:
             return _are_lengths(owner)
-    return _LENGTHS.search(_last(node)) is not None
+    return _LENGTHS.search(last_name(node)) is not None
 
 
-def _last(node: ir.Expr) -> str:
+def last_name(node: ir.Expr) -> str:
     """Return the last name of a path, or the key of an entry: `lengths` of `batch["lengths"]`."""
     match node:
         case ir.Subscript(index=(ir.Const(value=str(key)),)):
@@ -193,7 +193,7 @@ def _source(m: State, node: ir.Node, once: bool = False, depth: int = _DEPTH) ->
     """Return the expression whose value another one only reads, `x` of `int(x.item())`, also where the last
     assignment to a name above gives it, `once` the only one."""
     match node:
-        case ir.Call(func=ir.Attribute(value=owner, attr=name)) if name in _READS:
+        case ir.Call(func=ir.Attribute(value=owner, attr=name)) if name in READS:
             return _source(m, owner, once, depth)
         case ir.Call(func=ir.Name(id=name), args=(ir.Arg(value=inner, keyword=None, star=""),)) if (
             name in _NUMBERS

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from xlamig.flow.interp.arguments import Args, dtype_of
-from xlamig.flow.interp.domain import LIKELY, MISSING, NUMBER, TOP, AbstractValue, Mark
+from xlamig.flow.interp.domain import LIKELY, MISSING, NUMBER, POSSIBLE, TOP, AbstractValue, Mark
 from xlamig.flow.interp.domain.shapes import UNKNOWN, Dimension, Shape
 from xlamig.flow.interp.operands import Number, Operands
 from xlamig.flow.interp.reads import SIZES, keeps
@@ -219,3 +219,13 @@ def of_unknown_method(owner: AbstractValue) -> AbstractValue:
         loose=True,
         why=owner.why,
     )
+
+
+def dimension_size(shape: AbstractValue, index: object) -> AbstractValue:
+    """Return the size of a dimension of a shape; of one that is counted from the last it is not sure which it
+    is."""
+    size = shape.element
+    if size is None or keeps(size.cause, index) or (size.trait is Mark.SAMPLE and index not in (0, 1)):
+        return NUMBER  # also of the channels of an image
+    last = isinstance(index, int) and index < 0
+    return size.replace(sure=POSSIBLE) if last and size.cause == "derived" else size

@@ -19,11 +19,14 @@ def is_read_again(state: State, node: ir.Subscript) -> bool:
     )
     if loop is None or loop.kind == "training" or _syncs(state, loop):
         return True
-    name = re.escape(state.source(node.value))
+    tensor = node.value
+    if isinstance(tensor, ir.Attribute) and tensor.attr == "data":
+        tensor = tensor.value
+    name = re.escape(state.source(tensor))
     text = state.analysis.text
     inside = loop.node.start <= node.start < loop.node.end
     around: ir.Node = loop.node if inside else state.frame.scope.node or loop.node
-    written = rf"(?<![\w.]){name}\s*\[[^\]]*\]\s*=(?!=)"
+    written = rf"(?<![\w.]){name}(?:\.data)?\s*\[[^\]]*\]\s*=(?!=)"
     uses = len(re.findall(rf"(?<![\w.]){name}\b", text[around.start : around.end]))
     return uses > len(re.findall(written, text[around.start : around.end]))
 

@@ -255,3 +255,24 @@ def test_a_dictionary_of_devices_keeps_those_that_it_leads_from() -> None:
     value = argument("import torch\ntorch.load(f, map_location={'cuda:0': 'cuda:1', x: 'cpu'})")
     assert value is not None
     assert (value.value, [item.value for item in value.items]) == ("cuda:1", ["cuda:0", "x"])
+
+
+ASKS = "torch.cuda.is_available()"
+
+
+@pytest.mark.parametrize(
+    ("before", "kind"),
+    [
+        (f"if {ASKS}:\n d = True\nelse:\n d = False", "cuda-test"),
+        (f"d = False\nif {ASKS}:\n d = True", "cuda-test"),
+        (f"d = False\nif {ASKS}:\n d = False", "constant"),
+        (f"d = False\nif {ASKS} or x:\n d = True", "expression"),
+        (f"d = False\nif {ASKS}:\n if x:\n  d = True", "expression"),
+        (f"d = False\nif {ASKS}:\n pass\nelif x:\n d = True", "expression"),
+        (f"if {ASKS}:\n d = True\nif x:\n d = False", "expression"),
+        (f"d = False\nif {ASKS}:\n d = True\nd = x", "expression"),
+        (f"if {ASKS}:\n d = 1\nelse:\n d = 0", "expression"),
+    ],
+)
+def test_a_flag_that_branches_set_is_their_test(before: str, kind: str) -> None:
+    assert known("d", before)[0] == kind

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 
 from xlamig import ir
@@ -11,7 +12,7 @@ from xlamig.flow.model.capped_counts import is_capped
 from xlamig.flow.model.cuda_questions import asks_tensor, names_cuda
 from xlamig.flow.model.known import Known
 from xlamig.flow.model.names import Names
-from xlamig.flow.model.scopes import Scope, path_of
+from xlamig.flow.model.scopes import Binding, Scope, path_of
 from xlamig.knowledge import values as table
 
 
@@ -67,6 +68,25 @@ class CudaTests:
             if none or op in (">", ">=") or (op == ("==" if right.value else "!=")):
                 return self._test(node, availability=True, negated=none)
         return None
+
+    def flag(self, bindings: Sequence[Binding], known_of: Callable[[ir.Expr, Scope], Known]) -> Known | None:
+        """`use_gpu` of `if torch.cuda.is_available(): use_gpu = True`, which is False in the other branch, or
+        before the test; `known_of` returns what an expression is known to be."""
+        if len(bindings) != 2 or bindings[0].scope is not bindings[1].scope:
+            return None
+        (before, last), tests = bindings, bindings[1].scope.tests
+        match before.value, last.value:
+            case ir.Const(value=bool(one)), ir.Const(value=bool(other)) if one is not other and last.block:
+                test, holds = tests.get(last.block[-1], (None, True))
+            case _:
+                return None
+        opposite = bool(before.block) and tests.get(before.block[-1]) == (test, not holds)
+        if test is None or not (opposite or before.block == last.block[:-1]):
+            return None
+        known = known_of(test, last.scope)
+        if known.value.kind != "cuda-test":
+            return None
+        return known if other is holds else replace(known, negated=not known.negated)
 
     def _test(self, node: ir.Expr, availability: bool = False, negated: bool = False) -> Known:
         value = Value("cuda-test", self.text[node.start : node.end])

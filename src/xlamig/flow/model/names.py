@@ -76,12 +76,11 @@ class Names:
         path = path_of(node)
         if not path:
             return None
-        root, _, rest = path.partition(".")
-        for binding in scope.lookup(root):
-            if binding.kind == "import":
-                dotted = f"{binding.dotted}.{rest}" if rest else binding.dotted
-                return self.project.resolve(dotted, self.module)
-        return None
+        root, dot, rest = path.partition(".")
+        bindings = scope.lookup(root)
+        imported = next((binding.dotted for binding in bindings if binding.kind == "import"), None)
+        owner = imported if bindings else self._from_star(root, scope)
+        return None if owner is None else self.project.resolve(owner + dot + rest, self.module)
 
     def _name(self, name: str, scope: Scope, depth: int) -> str | None:
         key = (scope, name)

@@ -47,6 +47,7 @@ class Scope:
     outer_names: dict[str, str] = field(default_factory=dict)  # declared "global" or "nonlocal"
     owner: Scope | None = None
     free_methods: dict[str, ir.FunctionDef] = field(default_factory=dict)
+    tests: dict[int, tuple[ir.Expr, bool]] = field(default_factory=dict)  # of a block: which holds, or not
 
     def lookup(self, name: str) -> list[Binding]:
         """The bindings a use of `name` in this scope sees, by Python's scoping rules."""
@@ -175,9 +176,12 @@ class ScopeTable:
         for statement in body:
             self._statement(statement, scope, block)
 
-    def _nested(self, body: ir.Block, scope: Scope, block: Block) -> None:
+    def _nested(
+        self, body: ir.Block, scope: Scope, block: Block, test: tuple[ir.Expr, bool] | None = None
+    ) -> None:
         if body:
             self._next_block += 1
+            scope.tests |= {self._next_block: test} if test else {}
             self._block(body, scope, (*block, self._next_block))
 
     def _statement(self, node: ir.Stmt, scope: Scope, block: Block) -> None:
@@ -198,8 +202,8 @@ class ScopeTable:
             case ir.Scoping():
                 scope.outer_names.update(dict.fromkeys(node.names, node.kind))
             case ir.If() | ir.While():
-                self._nested(node.body, scope, block)
-                self._nested(node.orelse, scope, block)
+                self._nested(node.body, scope, block, (node.test, True))
+                self._nested(node.orelse, scope, block, (node.test, False))
             case ir.For():
                 self._bind(node.target, None, scope, node, block)
                 self._nested(node.body, scope, block)
@@ -216,8 +220,6 @@ class ScopeTable:
                     for name in case.captures:
                         self._add(scope.bindings, name, Binding("opaque", scope, node.start, node.end, block))
                     self._nested(case.body, scope, block)
-            case _:
-                pass
 
     def _walruses(self, node: ir.Stmt, scope: Scope, block: Block) -> None:
         for child in ir.children(node):

@@ -22,7 +22,6 @@ from xlamig.flow.model.words import may_change
 
 _MAX_DEPTH = 6
 _MAX_NAMES = 8  # followed from one to the next
-
 _INFINITIES = frozenset({"math.inf", "numpy.inf", "torch.inf", "torch.math.inf"})
 _XLA_DEVICES = frozenset({"torch_xla.device", "torch_xla.core.xla_model.xla_device"})
 _GPU_WORDS = ("nccl",)
@@ -143,9 +142,8 @@ class Values:
             named = known.value.kind == "sequence" and not isinstance(element, ir.Sequence)
             if named or known.negated or (isinstance(known.value.value, bool) and not known.sure):
                 found[i] = self._unknown(element)
-        text = self._unknown(node).value.value
         return Known(
-            Value("sequence", text, tuple(known.value for known in found)),
+            Value("sequence", self._unknown(node).value.value, tuple(known.value for known in found)),
             all(known.sure for known in found),
             tuple(place for known in found for place in known.defaults),
             tuple(place for known in found for place in known.origins),
@@ -215,6 +213,8 @@ class Values:
 
     def _from_bindings(self, path: str, scope: Scope, bindings: list[Binding]) -> Known | None:
         """The value all bindings agree on; a parameter's default is a value that may change."""
+        if (test := self._cuda.flag(bindings, self.of)) is not None:
+            return test
         agreed: Known | None = None
         for binding in bindings:
             value = binding.value

@@ -42,6 +42,8 @@ def changing(program: str, body: str) -> list[str]:
         "for i, n in enumerate(lengths): y[i] = y[i][:n]",
         "host = torch.zeros(4, 8)\nfor i, n in enumerate(lengths): host[i, n:] = 0",
         "x[torch.arange(4), lengths - 1]",
+        "for n in lengths: torch.arange(n)",
+        "for n in lengths: x * n",
     ],
 )
 def test_leaves_settings_and_what_is_on_the_host(body: str) -> None:
@@ -54,6 +56,7 @@ def test_leaves_settings_and_what_is_on_the_host(body: str) -> None:
         ("for i, n in enumerate(lengths): x[i, n:] = 0", "length: n"),
         ("for row, n in zip(x, lengths.tolist()): row[:n]", "length: n"),
         ("[x[i, : lengths[i]] for i in range(4)]", "length: lengths[i]"),
+        ("for n in lengths: x.narrow(1, 0, n)", "attribute: n"),
         ("[row[:n] for row, n in zip(x, lengths)]", "length: n"),
         ("for i in range(4):\n    n = int(lengths[i])\n    x[i, n - 1]", "index: n - 1"),
         ("for i in range(4): x[i, : others['src_lens'][i]]", "length: others['src_lens'][i]"),
@@ -91,7 +94,7 @@ def train(data, model, optimizer):
     model.cuda()
     for x, more in DataLoader(data, collate_fn=collate):
         x = model(x.cuda())
-        for i in range(4): x[i, more["counts"][i] :] = 0
+        USE
         optimizer.zero_grad()
         x.sum().backward()
         optimizer.step()
@@ -99,8 +102,10 @@ def train(data, model, optimizer):
 
 
 @pytest.mark.parametrize(("length", "said_"), [("4", False), ("len(s['words'])", True)])
-def test_lengths_that_a_collate_function_lists_differ(length: str, said_: bool) -> None:
-    assert bool(said(COLLATE.replace("LENGTH", length), "changing-constant")) is said_
+@pytest.mark.parametrize("use", ["x[0, more['counts'][0] :] = 0", "x.new_zeros(sum(more['counts']))"])
+def test_lengths_that_a_collate_function_lists_differ(length: str, said_: bool, use: str) -> None:
+    program = COLLATE.replace("LENGTH", length).replace("USE", use)
+    assert bool(said(program, "changing-constant")) is said_
 
 
 @pytest.mark.parametrize(("use", "sure"), [("", False), ("\n            x = x + parts", True)])

@@ -213,6 +213,8 @@ class Builtins:
             return held.replace(trait=None, source="") if first.kind == "sequence" else held
         if held.kind == "sequence" and len(args.positional) == 2:  # `sum(lists, [])`
             return held.replace(items=None, element=element_of(held))
+        if held.kind == "number" and held.cause == "batch":
+            return held.replace(trait=None)
         return NUMBER if held.kind in ("number", "bool") else TOP
 
     def _by_name(self, name: str, first: AbstractValue, args: Args, node: ir.Call) -> AbstractValue:

@@ -21,6 +21,7 @@ from xlamig.flow.interp.domain import (
 )
 from xlamig.flow.interp.fixed_masks import fixed_mask
 from xlamig.flow.interp.frames import STEPS
+from xlamig.flow.interp.named_lengths import number_of_sample
 from xlamig.flow.interp.number_origins import cause_of_read
 from xlamig.flow.interp.reads import VALUE_SIZES, Reads, sureness
 from xlamig.flow.interp.sizes import Sizes
@@ -200,6 +201,8 @@ class Costs:
                         item = AbstractValue("number", cause=cause, sure=item.sure, why=item.why)
                 if wanted and not sure:
                     self._sized(result, item, name, node)
+                if wanted and sure:
+                    item = number_of_sample(self.m, part, item, False) or item
                 if (wanted or parameter in free) and sure and item.kind == "number":
                     if item.cause not in told:  # `arange(n, n + 1)` is one program for each n
                         self._baked(part, item, name, sure, "here" if here else "")

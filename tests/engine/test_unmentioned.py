@@ -455,3 +455,36 @@ class Net(torch.nn.Module):
 def test_what_only_idle_methods_assign_is_no_value(tmp_path: Path, train: str, severities: list[str]) -> None:
     report = check(tmp_path, {"net.py": SPREAD, "train.py": train})
     assert [f.severity for f in report.findings if f.filename.endswith("net.py")] == severities
+
+
+ALIASED = """
+class Kernel(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x.cuda()
+kernel = Kernel.apply
+"""
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        ({}, []),
+        ({"other.py": "from net import kernel\n"}, []),
+        ({"net.py": NET + ALIASED + "def unused(x):\n    return kernel(x)\n"}, []),
+        ({"net.py": NET + ALIASED + "again = kernel\n"}, []),
+        ({"net.py": NET + ALIASED + "made = [kernel]\n"}, [13]),
+        ({"train.py": TRAIN + "    import net\n    net.kernel(1)\n"}, [13]),
+        ({"train.py": TRAIN + "    from net import kernel\n    kernel(1)\n"}, [13]),
+        ({"train.py": TRAIN + "    from net import *\n    kernel(1)\n"}, [13]),
+        ({"train.py": TRAIN + "    from net import kernel as k\n    k(1)\n"}, [13]),
+        ({"net.py": NET + ALIASED + "again = kernel\n", "other.py": "import net\nnet.again(1)\n"}, [13]),
+        ({"net.py": NET.replace("return x\n", "return kernel(x)\n") + ALIASED}, [13]),
+        ({"net.py": NET + ALIASED.replace("kernel =", "if torch.x:\n    kernel =")}, [13]),
+    ],
+)
+def test_a_name_for_a_class_uses_it_only_where_it_is_used(
+    tmp_path: Path, files: dict[str, str], expected: list[int]
+) -> None:
+    report = check(tmp_path, {"net.py": NET + ALIASED, **files})
+    assert [row for row in rows(report) if row == 13] == expected

@@ -25,7 +25,7 @@ from xlamig.flow.model.decorators import is_named_to_run, registers_own_name
 from xlamig.flow.model.lookups import Pick, looked_up, module_of, parts_of, pick_of
 from xlamig.flow.model.mentioned import Block, Defined, Mentions
 from xlamig.flow.model.pieces import Pieces
-from xlamig.flow.model.references import ATTRIBUTE, IMPORTED, OWN, TEXT, references_of
+from xlamig.flow.model.references import ATTRIBUTE, IMPORTED, OWN, TEXT, references_of, stands_for
 from xlamig.flow.model.scopes import Scope, ScopeTable, path_of
 from xlamig.flow.model.unmade import cannot_be_made
 
@@ -108,7 +108,12 @@ class _Found(NamedTuple):
 def _mentioned(statement: ir.Stmt, scopes: ScopeTable) -> Mentions:
     found = _Found(set(), set(), {}, [], [], set(), set(), set(), Uses(set(), set(), set(), set()))
     exports = _is_export_list(statement)
-    waiting: list[tuple[ir.Node, _Around]] = [(statement, _Around(frozenset(), "", scopes.module, ()))]
+    scope = scopes.module
+    match statement:
+        case ir.Assign(targets=(ir.Name(id=name),), value=value) if stands_for(value):
+            found.defined.append(Defined(name, name, ""))
+            scope = Scope("expression", name, scope)
+    waiting: list[tuple[ir.Node, _Around]] = [(statement, _Around(frozenset(), "", scope, ()))]
     followed: set[ir.Node] = set()  # the tests that lead back from a function which then does something else
     at: _Around | None = None
     seen: set[str] = set()  # paths in these surroundings, which refer to the same each time

@@ -35,8 +35,15 @@ def references_of(node: ir.Name | ir.Attribute, scope: Scope) -> Iterator[str]:
             yield IMPORTED + ".".join((binding.dotted, *rest))
         elif binding.scope.kind == "class" and binding.kind not in ("param", "opaque"):
             yield first
-        elif binding.kind in ("function", "class") and binding.scope.kind == "module":
+        elif binding.scope.kind == "module" and (
+            binding.kind in ("function", "class") or stands_for(binding.value)
+        ):
             yield OWN + first
+
+
+def stands_for(value: ir.Expr | None) -> bool:
+    """Return whether a name at the top of a module only stands for another: `conv = ConvFunction.apply`."""
+    return isinstance(value, ir.Name | ir.Attribute) and bool(path_of(value))
 
 
 class Referring:

@@ -140,6 +140,7 @@ def test_the_summary_has_the_scripts_of_the_record() -> None:
         ("twenty-fifth", "2026-11-30-blind-24"),
         ("twenty-sixth", "2026-11-30-blind-25"),
         ("twenty-seventh", "2026-11-30-blind-26"),
+        ("twenty-eighth", "2026-11-30-blind-27"),
     ],
 )
 def test_the_summary_counts_the_verdicts_of_blind_readings(reading: str, name: str) -> None:

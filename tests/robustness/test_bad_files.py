@@ -52,7 +52,11 @@ def test_what_cannot_be_read(check: Check, name: str) -> None:
     [
         ("#!/usr/bin/env python2\nimport sys, codecs\nprint sys.argv\n", "info"),
         ("import numpy as np\nif __name__ == '__main__':\n    print np.ones(2)\n", "info"),
-        ("import numpy as np\ndef f():\n    print np.ones(2)\n", "error"),
+        ("import numpy as np\ndef f():\n    print np.ones(2)\n", "info"),
+        ("import pandas as pd, networkx\nif pd:\nelse:\n    pass\n", "info"),
+        ("import pandas as pd\nfrom model import Net\nx = (\n", "error"),
+        ("import pandas as pd\nx = (torch\n", "error"),
+        ("def f():\n    print 'a'\n", "error"),
         ("#!/usr/bin/python2\nfrom torch import nn\nprint 'a'\n", "error"),
         ("#!/usr/bin/python2\nimport os\nos.environ['CUDA_VISIBLE_DEVICES'] = '0'\nprint 'a'\n", "error"),
         ("#!/usr/bin/python2\nfrom model import Net\nprint Net()\n", "error"),
@@ -60,7 +64,7 @@ def test_what_cannot_be_read(check: Check, name: str) -> None:
         ("import sys\nx = (\n", "error"),
     ],
 )
-def test_scripts_of_python_2(check: Check, text: str, severity: str) -> None:
+def test_what_has_nothing_to_do_with_torch(check: Check, text: str, severity: str) -> None:
     (finding,) = report_of(check({"bad.py": text.encode()}), "bad.py").findings
     assert (finding.code, finding.severity) == ("XLA000", severity)
 

@@ -16,11 +16,11 @@ from xlamig.engine.device_settings import device_setting_facts
 from xlamig.engine.gpu_classes import gpu_classes
 from xlamig.engine.gpu_only import as_infos
 from xlamig.engine.host_scripts import as_no_action
+from xlamig.engine.host_texts import is_host_text
 from xlamig.engine.jobs import Analysed, AnalyseJob
 from xlamig.engine.kernel_files import kernel_files
 from xlamig.engine.load import Failure
 from xlamig.engine.lowered import Limit, for_cuda, kept_off, lower_inside, lower_loads, needs_gpu
-from xlamig.engine.python2 import is_host_script_of_python2
 from xlamig.engine.session import Session, session_for
 from xlamig.engine.units import ATTENTION, with_units
 from xlamig.facts import ApiUse, ContextTag, ContextTags, Fact, Package, ToolEvent
@@ -179,7 +179,7 @@ def failure_fact(source: SourceText, failure: Failure) -> ToolEvent:
     start, end = source.line_span(row)
     at = min(max(start, start + failure.column - 1), max(start, end - 1))
     span = (at, min(at + 1, end))
-    detail = "python2" if is_host_script_of_python2(source.text) else ""
+    detail = "host" if is_host_text(source.text) else ""
     if "{{" in source.filename or _TEMPLATE_LINE.search(source.text):
         detail = "template"
     return ToolEvent(

@@ -1,4 +1,4 @@
-"""Find scripts in Python 2 that have nothing to do with torch."""
+"""Find texts that have nothing to do with torch, by what they name, as nothing could read them."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ _SYNTAX = re.compile(
 _RUN = re.compile(r"^if __name__ == ", re.MULTILINE)
 _RELEVANT = re.compile("torch|cuda", re.IGNORECASE)
 _IMPORT = re.compile(r"^[ \t]*(?:from[ \t]+(\.*\w*)|import[ \t]+([\w., \t]+))", re.MULTILINE)
+_PACKAGES = table.names("program", "host-packages")
 _RENAMED = frozenset(  # modules of Python 2's library that Python 3 calls by another name
     re.findall(
         r"\w+",
@@ -25,14 +26,20 @@ _RENAMED = frozenset(  # modules of Python 2's library that Python 3 calls by an
 )
 
 
-def is_host_script_of_python2(text: str) -> bool:
-    """Return whether a text is a script in Python 2, names neither torch nor CUDA, and imports no module of
-    the project: only the standard library and packages that compute on the host."""
-    if not (_SHEBANG.match(text) or (_SYNTAX.search(text) and _RUN.search(text))) or _RELEVANT.search(text):
+def is_host_text(text: str) -> bool:
+    """Return whether a text names neither torch nor CUDA, imports no module of the project, and is a script
+    in Python 2 or uses a package that computes on the host, such as pandas."""
+    if _RELEVANT.search(text):
         return False
-    known = sys.stdlib_module_names | _RENAMED | {"numpy", "matplotlib"}
-    known |= {name.partition(".")[0] for name in table.names("consumers", "library")}
-    return all(name in known for name in _imported(text))
+    packages = _PACKAGES.union(name.partition(".")[0] for name in table.names("consumers", "library"))
+    found = _imported(text)
+    if not found <= sys.stdlib_module_names | _RENAMED | packages:
+        return False
+    return not found.isdisjoint(packages) or _is_script_of_python2(text)
+
+
+def _is_script_of_python2(text: str) -> bool:
+    return bool(_SHEBANG.match(text) or (_SYNTAX.search(text) and _RUN.search(text)))
 
 
 def _imported(text: str) -> set[str]:

@@ -41,6 +41,42 @@ NOTHING = ""
 _ZERO = frozenset({OFF, NONE, NO_NUMBER, UNGIVEN, TEXT})
 
 
+class Around:
+    """The scope and the branches around a node, for a walk that comes to what stands last first: what begins
+    after a node has ended before the walk comes to it."""
+
+    def __init__(self, scope: Scope) -> None:
+        self._scopes: list[tuple[int, Scope]] = [(0, scope)]
+        self._branches: list[Branch] = []
+
+    def enter(self, node: ir.Node, scopes: ScopeTable) -> None:
+        """Note the scope that a node opens, or the branch that it may take."""
+        match node:
+            case ir.FunctionDef() | ir.ClassDef():
+                self._leave(node)
+                self._scopes.append((node.start, scopes.of(node)))
+            case ir.If(body=(first, *_) as body):
+                self._leave(node)
+                self._branches.append((first.start, body[-1].end, node.test))
+            case ir.IfExp(body=value):
+                self._leave(node)
+                self._branches.append((value.start, value.end, node.test))
+
+    def limits(self, call: ir.Call) -> frozenset[str]:
+        """Return the limits of a call that draws, a group of keys each."""
+        self._leave(call)
+        scope = self._scopes[-1][1]
+        tests = (test for start, end, test in self._branches if start <= call.start < end)
+        every = (*_rates(call, scope), *(codes_of(test, scope) for test in tests))
+        return frozenset(limit for codes in every if (limit := _limit(codes)) is not None)
+
+    def _leave(self, node: ir.Node) -> None:
+        while self._scopes[-1][0] > node.start:
+            self._scopes.pop()
+        while self._branches and self._branches[-1][0] > node.start:
+            self._branches.pop()
+
+
 def draws_when_called(path: str) -> bool:
     """Return whether a function or class draws where it is called, by the last part of its name."""
     name = path.rpartition(".")[2]
@@ -69,14 +105,6 @@ def keys_of_rates(call: ir.Call, scope: Scope) -> Iterator[str]:
     """Yield the keys of the options that are the rate of a call which may draw."""
     for codes in _rates(call, scope) if may_draw(call) else ():
         yield from keys_in(codes)
-
-
-def limits_of(call: ir.Call, scopes: ScopeTable, branches: Iterable[Branch]) -> frozenset[str]:
-    """Return the limits of a call that draws, a group of keys each; `branches` are those of its statement."""
-    scope = _scope_around(call, scopes)
-    tests = (test for start, end, test in branches if start <= call.start < end)
-    every = (*_rates(call, scope), *(codes_of(test, scope) for test in tests))
-    return frozenset(limit for codes in every if (limit := _limit(codes)) is not None)
 
 
 def with_limits(name: str, limits: Iterable[str]) -> str:
@@ -150,12 +178,3 @@ def _rates_in(function: ir.FunctionDef, scope: Scope) -> Iterator[ir.Expr]:
             path = path_of(node)
             if path in rates or (path.startswith("self.") and names.search(path.removeprefix("self."))):
                 yield node
-
-
-def _scope_around(node: ir.Node, scopes: ScopeTable) -> Scope:
-    """Return the innermost scope that a node stands in."""
-    found = scopes.module
-    for scope in scopes.functions():  # outer ones first
-        if scope.node is not None and scope.node.start <= node.start < scope.node.end:
-            found = scope
-    return found

@@ -9,8 +9,8 @@ from xlamig import ir
 from xlamig.flow.model.draw_rates import (
     NO_LIMITS,
     NOTHING,
+    Around,
     draws_when_called,
-    limits_of,
     may_draw,
     split_limits,
     with_limits,
@@ -65,7 +65,7 @@ def _named(statement: ir.Stmt, scopes: ScopeTable) -> tuple[set[str], set[str]]:
     stack: list[ir.Node] = [statement]
     first_values: list[tuple[int, int]] = []
     inferring: list[tuple[int, int]] = []
-    branches: list[tuple[int, int, ir.Expr]] = []
+    around = Around(scopes.module)
     while stack:
         node = stack.pop()
         if isinstance(node, ir.Name):
@@ -79,7 +79,7 @@ def _named(statement: ir.Stmt, scopes: ScopeTable) -> tuple[set[str], set[str]]:
             modules.update(alias.name for alias in node.names)
         elif not isinstance(node, ir.Const):
             if isinstance(node, ir.Call):
-                limits = limits_of(node, scopes, branches) if may_draw(node) else NO_LIMITS
+                limits = around.limits(node) if may_draw(node) else NO_LIMITS
                 called = draws_when_called(path_of(node.func))
                 if draws_on_host(node) or (called and NOTHING in limits):
                     stack += [argument.value for argument in node.args]
@@ -104,10 +104,7 @@ def _named(statement: ir.Stmt, scopes: ScopeTable) -> tuple[set[str], set[str]]:
                 first_values.append((node.start, node.end))
             elif isinstance(node, ir.FunctionDef) and infers(node):
                 inferring.append((node.start, node.end))
-            elif isinstance(node, ir.If) and node.body:
-                branches.append((node.body[0].start, node.body[-1].end, node.test))
-            elif isinstance(node, ir.IfExp):
-                branches.append((node.body.start, node.body.end, node.test))
+            around.enter(node, scopes)
             stack.extend(ir.children(node))
     return paths, modules
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
+from operator import attrgetter
 
 from xlamig import ir
 from xlamig.flow.model.by_kind import of_kind
@@ -25,6 +27,7 @@ _MAY_BE_SELDOM = re.compile(
 )
 _FEW = 0.25  # of all iterations: a draw that holds in more of them runs often
 _DEEP = 2  # names are followed once, and functions that they are results of
+_start = attrgetter("start")
 _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
@@ -143,8 +146,10 @@ class IntervalTests:
         count = path_of(left)
         if not since and not count:
             return False
-        around = (node for node in of_kind(self._module, ir.If) if ir.encloses(node.test, test))
-        for statement in next((node.body for node in around), ()):
+        branches = of_kind(self._module, ir.If)
+        at = bisect_right(branches, test.start, key=_start)
+        last = branches[at - 1] if at else None
+        for statement in last.body if last and ir.encloses(last.test, test) else ():
             for node in ir.walk(statement):
                 match node:
                     case ir.Assign(targets=(target,), value=value) if path := path_of(target):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from operator import attrgetter
 
 from xlamig import ir
 from xlamig.flow.model.by_kind import of_kind
 from xlamig.flow.model.flag_tests import is_false, tests_of_flag, tests_of_return
-from xlamig.flow.model.scopes import Binding, Scope, path_of
+from xlamig.flow.model.scopes import Scope, path_of
 from xlamig.knowledge import values as table
 
 _SELDOM = re.compile(
@@ -39,6 +39,7 @@ class IntervalTests:
 
     def __init__(self, module: ir.Module, text: str, is_rank: Callable[[ir.Expr, Scope], bool]) -> None:
         self._module, self._text, self._is_rank = module, text, is_rank
+        self._flags: dict[tuple[Scope, str], bool] = {}  # whether they are seldom true
 
     def hold_seldom(self, test: ir.Expr, scope: Scope, holds: bool) -> bool:
         """Return whether a test has this outcome in some iterations only."""
@@ -65,8 +66,7 @@ class IntervalTests:
             case ir.Compare(
                 left=ir.Name(id=name), ops=("is" | "is not" as op,), comparators=(ir.Const(value=None),)
             ):
-                found = scope.bindings.get(name, []) if depth == 0 else []
-                return op == "is not" if self._is_seldom_flag(found, scope) else None
+                return op == "is not" if not depth and self._is_seldom_flag(name, scope) else None
             case ir.Compare(left=left, ops=(op,), comparators=(right,)):
                 return self._is_seldom_compared(test, left, op, right, scope)
             case ir.Call(func=ir.Name(id="bool" | "int"), args=(ir.Arg(value=inner),)):
@@ -98,11 +98,17 @@ class IntervalTests:
         found = scope.lookup(test.id)
         if len(found) == 1 and found[0].kind == "value" and found[0].value is not None:
             return self._is_seldom(found[0].value, scope, 1)
-        return self._is_seldom_flag(scope.bindings.get(test.id, []), scope) or None
+        return self._is_seldom_flag(test.id, scope) or None
 
-    def _is_seldom_flag(self, bindings: Sequence[Binding], scope: Scope) -> bool:
-        found = tests_of_flag(self._module, bindings)
-        return bool(found) and all(any(self._is_seldom(one, scope, 1) for one in tests) for tests in found)
+    def _is_seldom_flag(self, name: str, scope: Scope) -> bool:
+        key = scope, name
+        if key not in self._flags:
+            self._flags[key] = False  # as far as it depends on itself
+            found = tests_of_flag(self._module, scope.bindings.get(name, []))
+            self._flags[key] = bool(found) and all(
+                any(self._is_seldom(one, scope, 1) for one in tests) for tests in found
+            )
+        return self._flags[key]
 
     def _is_seldom_attribute(self, path: str, scope: Scope) -> bool:
         """Return whether methods set an attribute to tests of the step, or to False: `self.log = i % n == 0`.

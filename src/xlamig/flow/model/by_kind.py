@@ -37,6 +37,13 @@ def call_at(module: ir.Module, span: Span) -> ir.Call | None:
     return next((call for call in alike if call.end == span[1]), None)
 
 
+def branch_of_test(module: ir.Module, node: ir.Node) -> ir.If | None:
+    """Return the `if` statement whose test a node is, or is a part of."""
+    branches = of_kind(module, ir.If)
+    at = bisect_right(branches, node.start, key=_start)
+    return branches[at - 1] if at and ir.encloses(branches[at - 1].test, node) else None
+
+
 def function_around(module: ir.Module, node: ir.Node) -> ir.FunctionDef | None:
     """Return the innermost function that a node stands in; None at the top of the module."""
     functions, outer = of_kind(module, ir.FunctionDef), _outer_functions(module)

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Callable, Iterable
-from operator import attrgetter
 
 from xlamig import ir
-from xlamig.flow.model.by_kind import of_kind
+from xlamig.flow.model.by_kind import branch_of_test
 from xlamig.flow.model.flag_tests import is_false, tests_of_flag, tests_of_return
 from xlamig.flow.model.scopes import Scope, path_of
 from xlamig.knowledge import values as table
@@ -27,7 +25,6 @@ _MAY_BE_SELDOM = re.compile(
 )
 _FEW = 0.25  # of all iterations: a draw that holds in more of them runs often
 _DEEP = 2  # names are followed once, and functions that they are results of
-_start = attrgetter("start")
 _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
@@ -152,10 +149,8 @@ class IntervalTests:
         count = path_of(left)
         if not since and not count:
             return False
-        branches = of_kind(self._module, ir.If)
-        at = bisect_right(branches, test.start, key=_start)
-        last = branches[at - 1] if at else None
-        for statement in last.body if last and ir.encloses(last.test, test) else ():
+        branch = branch_of_test(self._module, test)
+        for statement in branch.body if branch else ():
             for node in ir.walk(statement):
                 match node:
                     case ir.Assign(targets=(target,), value=value) if path := path_of(target):

@@ -12,6 +12,7 @@ from xlamig.flow.model.free_methods import free_methods
 
 BindingKind = Literal["import", "value", "param", "function", "class", "opaque"]
 Block = tuple[int, ...]
+Test = tuple[ir.Expr, bool]  # of a branch, and whether it holds there
 """The path of blocks from the scope's body down: one block dominates another that extends it."""
 
 
@@ -47,7 +48,7 @@ class Scope:
     outer_names: dict[str, str] = field(default_factory=dict)  # declared "global" or "nonlocal"
     owner: Scope | None = None
     free_methods: dict[str, ir.FunctionDef] = field(default_factory=dict)
-    tests: dict[int, tuple[ir.Expr, bool]] = field(default_factory=dict)  # of a block: which holds, or not
+    tests: dict[int, Test] = field(default_factory=dict)  # by the last number of a branch's block
 
     def lookup(self, name: str) -> list[Binding]:
         """The bindings a use of `name` in this scope sees, by Python's scoping rules."""
@@ -176,12 +177,11 @@ class ScopeTable:
         for statement in body:
             self._statement(statement, scope, block)
 
-    def _nested(
-        self, body: ir.Block, scope: Scope, block: Block, test: tuple[ir.Expr, bool] | None = None
-    ) -> None:
+    def _nested(self, body: ir.Block, scope: Scope, block: Block, test: Test | None = None) -> None:
         if body:
             self._next_block += 1
-            scope.tests |= {self._next_block: test} if test else {}
+            if test is not None:
+                scope.tests[self._next_block] = test
             self._block(body, scope, (*block, self._next_block))
 
     def _statement(self, node: ir.Stmt, scope: Scope, block: Block) -> None:

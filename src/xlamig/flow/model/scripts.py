@@ -15,7 +15,7 @@ def has_main_guard(module: ir.Module) -> bool:
 
 
 def is_script(module: ir.Module) -> bool:
-    """A main guard, or a loop at module level that does more than to set attributes."""
+    """A main guard, or a loop at module level that does more than set attributes."""
     return has_main_guard(module) or any(
         isinstance(s, ir.For | ir.While) and not all(map(_sets_attribute, s.body))
         for s in ir.own_statements(module.body)

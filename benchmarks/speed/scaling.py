@@ -117,6 +117,31 @@ def reads(lines: int) -> str:
     return f"{TORCH}x = torch.ones(4, device='cuda')\nfor step in range(9):\n    x = x * 2\n{body}"
 
 
+def flags(lines: int) -> str:
+    """Training loops of one function that ask for one flag."""
+    one = """    for images in loader:
+        if use_cuda:
+            images = images.cuda()
+        loss = model(images)
+        loss.backward()
+        optimizer.step()
+"""
+    head = "use_cuda = torch.cuda.is_available()\ndef train(model, loader, optimizer):\n"
+    return f"{TORCH}{head}{one * (lines // 6)}"
+
+
+def methods(lines: int) -> str:
+    """Methods of one class that keep a loss and read it."""
+    one = """    def step{0}(self, x, i):
+        self.loss{0} = self.net(x.cuda()).sum()
+        if i % 10 == 0:
+            print(self.loss{0}.item())
+        self.total += self.loss{0}.item()
+"""
+    head = "class Trainer:\n    def __init__(self, net):\n        self.net = net\n"
+    return TORCH + head + "".join(one.format(i) for i in range(lines // 5))
+
+
 def suppressed(lines: int) -> str:
     return TORCH + "torch.cuda.synchronize()  # xlamig: ignore[XLA005]\n" * lines
 
@@ -136,7 +161,7 @@ def files(lines: int) -> Files:
 
 FORMS = (
     straight, branches, loops, nested, chain, recursive, classes, calls,
-    findings, names, imports, depth, training, reads, suppressed,
+    findings, names, imports, depth, training, reads, flags, methods, suppressed,
 )  # fmt: skip
 KINDS: dict[str, Callable[[int], Files]] = {form.__name__: one_file(form) for form in FORMS}
 KINDS["files"] = files

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +34,8 @@ class FixContext:
     unread: str = ""
     elsewhere: tuple[str, ...] = ()
     starts_early: bool = False
+    shared: dict[Span, Draft | None] = field(default_factory=dict, compare=False)
+    """The fixes that several findings carry, by the place of what decides them."""
 
     def text(self, span: Span) -> str:
         return self.source.text[span[0] : span[1]]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from xlamig import ir
 from xlamig.facts import Span
@@ -58,6 +59,7 @@ def _flag_in_branches(module: ir.Module, statement: ir.If) -> Flag | None:
     return Flag(path, statement, decision, negated, False)
 
 
+@lru_cache(maxsize=8)  # the fixes of one file ask again and again about the same flag
 def flag_named(module: ir.Module, path: str) -> Flag | None:
     """Return the flag of this path."""
     for node in ir.walk(module):

@@ -7,7 +7,7 @@ from functools import partial
 from xlamig import ir
 from xlamig.facts import DeviceChoice, Fact
 from xlamig.fix.context import Draft, FixContext, FixDeclined, Options
-from xlamig.fix.device import written_device
+from xlamig.fix.device import decline_unreached, written_device
 from xlamig.fix.flags import Flag, flag_named, flag_of, guarded_by, is_harmless, uses_of
 from xlamig.fix.placements import Placements, placed_below
 from xlamig.fix.strategies.tensor_type import chosen_by_setting
@@ -32,6 +32,17 @@ def decided_by_flag(fact: DeviceChoice, context: FixContext) -> Draft | None:
         flag = flag_named(context.module, context.text(asked))
     if flag is None or flag.assignment.start <= fact.span[0] < flag.assignment.end:
         return None
+    try:
+        decline_unreached(fact)
+    except FixDeclined:
+        return None
+    decides = (flag.assignment.start, flag.assignment.end)
+    if decides not in context.shared:
+        context.shared[decides] = _draft_if_proven(flag, fact, context)
+    return context.shared[decides]
+
+
+def _draft_if_proven(flag: Flag, fact: Fact, context: FixContext) -> Draft | None:
     try:
         return _draft(flag, fact, context, trusting=False)
     except FixDeclined:

@@ -63,6 +63,8 @@ class DeviceFlow:
 
     def choice(self, node: ir.If, place: CodeContext) -> Choice | None:
         """Return how the statement chooses CUDA or the CPU; None if it does not, or if XLA may result."""
+        if not self._may_choose(node, place):
+            return None
         blocks = list(blocks_around(node, self._body(place)))
         before = [statement for block, i in blocks for statement in block[:i]]
         after = [statement for block, i in reversed(blocks) for statement in block[i + 1 :]]
@@ -75,6 +77,15 @@ class DeviceFlow:
             return None
         near = any(ir.encloses(s, found[1].fallback) for s in _near(*blocks[-1]))
         return found[1]._replace(near=near)
+
+    def _may_choose(self, node: ir.If, place: CodeContext) -> bool:
+        """Return whether something in the statement is a device that a choice may lead to: without it there
+        is no need to run what stands around."""
+        inside = (s for s in ir.statements(node) if isinstance(s, ir.Stmt))
+        values = [value for s in inside for _, value in outcomes_behind(s, place.scope)]
+        values += [part for part in ir.walk(node.test) if isinstance(part, ir.Expr)]
+        texts = (self.text_of(value, place) or "" for value in values)
+        return any(text == "cpu" or text.startswith("cuda") for text in texts)
 
     def _decided(
         self, node: ir.If, before: Iterable[ir.Stmt], rest: Iterable[ir.Stmt], place: CodeContext

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Iterator, Mapping, Set
+from functools import lru_cache
 
 from xlamig import ir
 from xlamig.flow.interp.state import State
@@ -36,13 +37,19 @@ def _is_written(m: State, attribute: str) -> bool:
     """Return whether a method other than `__init__` of the class assigns to an attribute, to a part of it, or
     calls what changes it in place."""
     around = m.frame.scope.class_scope
-    cls = around.node if around is not None else None
-    body = cls.body if isinstance(cls, ir.ClassDef) else ()
-    methods = {f.name: f for f in body if isinstance(f, ir.FunctionDef)}
-    if around is not None:
-        methods |= around.free_methods
+    if around is None:
+        return False
+    cls = around.node if isinstance(around.node, ir.ClassDef) else None
+    return attribute in _written(cls, tuple(around.free_methods.values()))
+
+
+@lru_cache(maxsize=16)  # each read in a class asks again
+def _written(cls: ir.ClassDef | None, free: tuple[ir.FunctionDef, ...]) -> Set[str]:
+    """Return the attributes that methods of a class write, `free` functions that are among them too."""
+    body = cls.body if cls is not None else ()
+    methods = {f.name: f for f in (*body, *free) if isinstance(f, ir.FunctionDef)}
     later = methods.keys() - _of_constructor(methods)
-    return any(_writes(node, attribute) for name in later for node in ir.walk(methods[name]))
+    return {attribute for name in later for node in ir.walk(methods[name]) for attribute in _writes(node)}
 
 
 def _of_constructor(methods: Mapping[str, ir.FunctionDef]) -> Set[str]:
@@ -58,22 +65,23 @@ def _called(method: ir.FunctionDef) -> Set[str]:
     return {path_of(func).rpartition(".")[2] for func in calls}
 
 
-def _writes(node: ir.Node, attribute: str) -> bool:
+def _writes(node: ir.Node) -> Iterator[str]:
+    """Yield the attributes that a statement or a call writes."""
     match node:
         case ir.Assign(targets=targets):
-            return any(_names(target, attribute) for target in targets)
+            for target in targets:
+                yield from _attributes(target)
         case ir.AugAssign(target=target) | ir.AnnAssign(target=target):
-            return _names(target, attribute)
-        case ir.Call(func=ir.Attribute(value=owner, attr=method)):
-            return method.endswith("_") and _names(owner, attribute)
-    return False
+            yield from _attributes(target)
+        case ir.Call(func=ir.Attribute(value=owner, attr=method)) if method.endswith("_"):
+            yield from _attributes(owner)
 
 
-def _names(target: ir.Node, attribute: str) -> bool:
+def _attributes(target: ir.Node) -> Iterator[str]:
+    """Yield the attributes of what is assigned to, or of what holds it."""
     parts = target.elements if isinstance(target, ir.Sequence) else (target,)
     for part in parts:
         while isinstance(part, ir.Subscript):
             part = part.value
-        if isinstance(part, ir.Attribute) and part.attr == attribute:
-            return True
-    return False
+        if isinstance(part, ir.Attribute):
+            yield part.attr

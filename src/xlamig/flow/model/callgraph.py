@@ -44,6 +44,7 @@ class CallGraph:
         self.names = analysis.names
         self.regions = regions
         self.frequency_guards = FrequencyGuards(analysis)
+        self._built: dict[tuple[str, int], bool] = {}
         self._transforms: set[int] = set()  # the identities of what transforms samples
         self.found: dict[str, set[str]] = {
             caller: set() for caller in (STEP, WORKERS, DATASETS, SAMPLES, FIRST_RANK, AT_TIMES, BODY, HELD)
@@ -153,12 +154,13 @@ class CallGraph:
 
     def _is_built(self, path: str, scope: Scope) -> bool:
         """Return whether a factory makes what a name or an attribute stands for: `build_head(cfg.head)`."""
-        made = scope.find(path) if path and path != "self" else []
-        return any(
-            isinstance(b.value, ir.Call)
-            and table.name_like("makes").search(path_of(b.value.func).rpartition(".")[2]) is not None
-            for b in made
-        )
+        asked = path, id(scope)
+        if asked not in self._built:
+            made = scope.find(path) if path and path != "self" else []
+            funcs = (path_of(b.value.func) for b in made if isinstance(b.value, ir.Call))
+            makes = table.name_like("makes").search
+            self._built[asked] = any(makes(func.rpartition(".")[2]) for func in funcs)
+        return self._built[asked]
 
     def _method(self, name: str, owner: ir.ClassDef, scope: Scope) -> Iterator[str]:
         """A method of the class itself, or of a class that it is made from."""

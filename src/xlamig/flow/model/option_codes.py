@@ -50,7 +50,7 @@ _CONSTANTS = (OFF, ON, FINITE, NONE, CUDA, NO_CUDA, UNKNOWN, TEXT, FALLBACK, DAT
 _OPPOSITES = {OFF: ON, NONE: ON, UNGIVEN: ON, TEXT: ON, ON: OFF, CUDA: NO_CUDA, NO_CUDA: CUDA}
 _FIELDS = frozenset({"field", "Field", "ib", "attrib"})
 _SAME, _CUDA = frozenset({"bool", "int", "float", "str"}), frozenset({CUDA})
-_MAX_DEPTH = 4
+_MAX_DEPTH, _MOST_BINDINGS = 4, 100  # steps from a name, and bindings of one: generated code has more
 _LONGEST = 60  # characters of a string that is compared
 
 
@@ -237,6 +237,8 @@ def _of_name(name: str, scope: Scope, depth: int) -> Codes:
     """Return the codes of a name: a parameter and what the module or a class binds are options."""
     found: set[str] = set()
     bindings = scope.lookup(name)
+    if len(bindings) > _MOST_BINDINGS:
+        return frozenset({UNKNOWN})
     parts = [b for b in bindings if b.value is not None and is_part_of(b.value, name, b.scope)]
     for binding in bindings if len(parts) == len(bindings) else (b for b in bindings if b not in parts):
         own = binding.value is not None and option_of(binding.value) == name  # `n = float(n)`

@@ -54,7 +54,9 @@ class Switches:
     ) -> None:
         every = told_apart(without_data(modules), alone)
         self.tested = frozenset[str]().union(*(given.tested for given in every))
-        self._set = frozenset(key for given in every for key in given.values)
+        self._set: dict[str, set[str]] = {}  # what is given a value, by name
+        for key in {key for given in every for key in given.values}:
+            self._set.setdefault(name_of(key), set()).add(key)
         foreign = {name_of(key) for given in every for key in given.foreign}
         of_settings = frozenset[str]().union(*(given.settings for given in every))
         self._of_settings = {key for key in of_settings if name_of(key) not in foreign}
@@ -169,7 +171,7 @@ class Switches:
 
     def is_on(self, option: str) -> bool:
         """Return whether the modules turn on the entry of a name, as `action="store_false"` does."""
-        named = (key for key in self._set if name_of(key) == option)
+        named = self._set.get(option, ())
         keys = (key for key in named if key == ENTRY + option or is_of_script(key))
         return frozenset[str]().union(*map(self._tables[0].given, keys)) == {ON}
 
@@ -190,7 +192,7 @@ class Switches:
         """Return the known states of the options that tests ask for, and of others of their names that are
         set, by key."""
         names = set(map(name_of, self.tested))
-        asked = self.tested.union(key for key in self._set if name_of(key) in names)
+        asked = self.tested.union(*(self._set.get(name, ()) for name in names))
         return {key: state for key in sorted(asked) if (state := self.state(key))}
 
     def state(self, key: str) -> State:

@@ -190,7 +190,7 @@ def codes_of(node: ir.Expr, scope: Scope, depth: int = 0) -> Codes:
             first = test if codes_of(test, scope, depth + 1) == _CUDA else body
             return codes_of(first, scope, depth + 1) | codes_of(orelse, scope, depth + 1)
         case ir.Name(id=name):
-            return _of_name(name, scope, depth)
+            return _of_name(name, scope, depth) if len(scope.lookup(name)) <= _MOST_BINDINGS else ANY
         case ir.Call() if is_false_without_cuda(node):
             return _CUDA  # XLA003 or XLA004 reports it wherever it is kept
         case ir.Call(func=ir.Name(id="min"), args=args):
@@ -237,8 +237,6 @@ def _of_name(name: str, scope: Scope, depth: int) -> Codes:
     """Return the codes of a name: a parameter and what the module or a class binds are options."""
     found: set[str] = set()
     bindings = scope.lookup(name)
-    if len(bindings) > _MOST_BINDINGS:
-        return frozenset({UNKNOWN})
     parts = [b for b in bindings if b.value is not None and is_part_of(b.value, name, b.scope)]
     for binding in bindings if len(parts) == len(bindings) else (b for b in bindings if b not in parts):
         own = binding.value is not None and option_of(binding.value) == name  # `n = float(n)`

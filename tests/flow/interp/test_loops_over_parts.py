@@ -56,3 +56,20 @@ def test_reports_loops_over_batches(target: str, over: str, call: str) -> None:
 )
 def test_reports_nothing_for_loops_over_layers(target: str, over: str, call: str) -> None:
     assert boundaries(target, over, call) == []
+
+
+STACKED = """
+def stacked(model, n):
+    def NAME(x, hidden):
+        outs = []
+        for i in range(n):
+            out = model(x.cuda(), hidden[i])
+            outs.append(out)
+        return torch.cat(outs)
+    return NAME
+"""
+
+
+@pytest.mark.parametrize(("name", "told"), [("forward", 0), ("evaluate", 1)])
+def test_a_function_that_makes_a_forward_pass_loops_over_layers(name: str, told: int) -> None:
+    assert len(said(STACKED.replace("NAME", name), "step-boundary")) == told

@@ -201,7 +201,9 @@ class CallContexts:
         one_rank, m.one_rank = m.one_rank, self._on_one_rank(function.node)
         loops, m.loops = m.loops, list(m.loops)
         # Whoever calls it, and even if the file does not show that its class is a module.
-        forward = function.owner is not None and function.node.name == "forward"
+        around = function.scope.parent
+        is_part = function.owner is not None or (around is not None and around.kind == "function")
+        forward = is_part and function.node.name == "forward"
         m.forwards += forward
         with m.branch() as effects:
             leaves = m.semantics.block(function.node.body)

@@ -56,7 +56,9 @@ def test_what_cannot_be_read(check: Check, name: str) -> None:
         ("import pandas as pd, networkx\nif pd:\nelse:\n    pass\n", "info"),
         ("import pandas as pd\nfrom model import Net\nx = (\n", "error"),
         ("import pandas as pd\nx = (torch\n", "error"),
-        ("def f():\n    print 'a'\n", "error"),
+        ("def f():\n    print 'a'\n", "info"),
+        ("import math\ndef f(a, (b, c), n=4):\n    return math.exp(a)\n", "info"),
+        ("import math\ndef f(a, b=(1, 2):\n    return math.exp(a)\n", "error"),
         ("#!/usr/bin/python2\nfrom torch import nn\nprint 'a'\n", "error"),
         ("#!/usr/bin/python2\nimport os\nos.environ['CUDA_VISIBLE_DEVICES'] = '0'\nprint 'a'\n", "error"),
         ("#!/usr/bin/python2\nfrom model import Net\nprint Net()\n", "error"),
@@ -221,7 +223,7 @@ def test_an_unparsable_file_fails_the_command(tmp_path: Path, monkeypatch: pytes
 @pytest.mark.parametrize(
     ("name", "text", "severity"),
     [
-        ("a.py", "print 'hello {% if x %}'\n", "error"),
+        ("a.py", "x = 'hello {% if x %}\n", "error"),
         ("a.py", "x = (\n", "error"),
         ("a.py", "{%- if x %}\nimport a\n{%- endif %}\n", "info"),
         ("modeling_{{name}}.py", "class {{Name}}:\n    pass\n", "info"),

@@ -9,10 +9,10 @@ from xlamig.knowledge import values as table
 
 _SHEBANG = re.compile(r"#!.*\bpython2(?:\.\d)?\b")
 _SYNTAX = re.compile(
-    r"^[ \t]*(?:print[ \t]+[^\s=(.,\[]|except[ \t]+[\w.]+[ \t]*,[ \t]*\w+[ \t]*:|raise[ \t]+[\w.]+[ \t]*,)",
+    r"^[ \t]*(?:print[ \t]+[^\s=(.,\[]|except[ \t]+[\w.]+[ \t]*,[ \t]*\w+[ \t]*:|raise[ \t]+[\w.]+[ \t]*,"
+    r"|def[ \t]+\w+\((?:[\w \t]+,)*[ \t]*\([\w, \t]+\)[ \t]*[,)])",
     re.MULTILINE,
 )
-_RUN = re.compile(r"^if __name__ == ", re.MULTILINE)
 _RELEVANT = re.compile("torch|cuda", re.IGNORECASE)
 _IMPORT = re.compile(r"^[ \t]*(?:from[ \t]+(\.*\w*)|import[ \t]+([\w., \t]+))", re.MULTILINE)
 _PACKAGES = table.names("program", "host-packages")
@@ -27,19 +27,16 @@ _RENAMED = frozenset(  # modules of Python 2's library that Python 3 calls by an
 
 
 def is_host_text(text: str) -> bool:
-    """Return whether a text names neither torch nor CUDA, imports no module of the project, and is a script
-    in Python 2 or uses a package that computes on the host, such as pandas."""
+    """Return whether a text names neither torch nor CUDA, imports no module of the project, and is Python 2,
+    which no program of today's torch imports, or uses a package that computes on the host, such as pandas."""
     if _RELEVANT.search(text):
         return False
     packages = _PACKAGES.union(name.partition(".")[0] for name in table.names("consumers", "library"))
     found = _imported(text)
     if not found <= sys.stdlib_module_names | _RENAMED | packages:
         return False
-    return not found.isdisjoint(packages) or _is_script_of_python2(text)
-
-
-def _is_script_of_python2(text: str) -> bool:
-    return bool(_SHEBANG.match(text) or (_SYNTAX.search(text) and _RUN.search(text)))
+    is_python2 = _SHEBANG.match(text) or _SYNTAX.search(text)
+    return not found.isdisjoint(packages) or is_python2 is not None
 
 
 def _imported(text: str) -> set[str]:

@@ -105,6 +105,8 @@ CASES = {
     "table = z.to('cpu'); loss = criterion(table); loss.backward()": "Compute the loss where the model runs",
     "loss = criterion(z.cpu(), 3); table[0] = loss": "Copy after `torch_xla.sync()`",
     "action = to_array(z.cpu())": "everything that the host needs in this step at once",
+    "n = z.argmax(1).tolist(); kept.append(names[n[0]])": "copy everything that the host needs together",
+    "n = z.argmax().item(); kept.append(names[n])": "read all indices at once by `.tolist()`",
     "n = float(z.max()) + 1; m = round(n); kept.append(m)": "Read after `torch_xla.sync()`, all values",
 }
 

@@ -15,7 +15,7 @@ from sarif.loader import load_sarif_file
 from sarif_pydantic import Sarif
 
 from making import a_finding, a_fix, a_report
-from xlamig.findings import FileReport, Report
+from xlamig.findings import Create, FileReport, Fix, Report
 from xlamig.report import FORMATS, render
 from xlamig.report.context import Context
 
@@ -189,7 +189,21 @@ def test_markdown_code_stays_code() -> None:
 
 def test_json_lines_are_the_findings_of_json() -> None:
     lines = [json.loads(line) for line in rendered("json-lines", REPORT).splitlines()]
-    assert lines == json.loads(rendered("json", REPORT))["findings"]
+    document = json.loads(rendered("json", REPORT))
+    for create in [c for f in document["findings"] if f["fix"] for c in f["fix"]["creates"]]:
+        create["content"] = document["created_files"][create["filename"]]
+    assert lines == document["findings"]
+
+
+def test_json_holds_the_content_of_a_created_file_once() -> None:
+    fixes = [Fix("", "safe", creates=(Create("helper.py", text),)) for text in ("a = 1", "a = 1", "a = 2")]
+    inner = a_finding(fix=fixes[1])
+    report = a_report(a_finding(fix=fixes[0], also=(inner,)), a_finding(fix=fixes[2]))
+    document = json.loads(rendered("json", report))
+    first, second = (f["fix"]["creates"] for f in document["findings"])
+    assert document["created_files"] == {"helper.py": "a = 1"}
+    assert first == document["findings"][0]["also"][0]["fix"]["creates"] == [{"filename": "helper.py"}]
+    assert second == [{"filename": "helper.py", "content": "a = 2"}]
 
 
 def test_grouped_names_no_file_without_findings() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from typing import Any
 
@@ -21,14 +21,17 @@ def render(report: Report, context: Context) -> Iterator[str]:
 
 
 def document(report: Report) -> dict[str, Any]:
+    findings = [finding_document(finding) for finding in report.findings]
+    aside = [{"aside": f.aside, **finding_document(f)} for f in report.aside]
     return {
         "schema_version": SCHEMA_VERSION,
         "tool_version": __version__,
         "model_version": MODEL_VERSION,
         "target": report.target,
         "summary": asdict(count(report)),
-        "findings": [finding_document(finding) for finding in report.findings],
-        "set_aside": [{"aside": f.aside, **finding_document(f)} for f in report.aside],
+        "created_files": _taken_out([*findings, *aside]),
+        "findings": findings,
+        "set_aside": aside,
         "files_skipped": [asdict(skipped) for skipped in report.skipped],
         "files_partly_analysed": [
             {"filename": file.filename, "functions": list(file.unfollowed)} for file in report.partly
@@ -62,6 +65,19 @@ def finding_document(finding: Finding) -> dict[str, Any]:
         "observed": finding.observed or None,
         "also": [finding_document(other) for other in finding.also],
     }
+
+
+def _taken_out(findings: Iterable[dict[str, Any]]) -> dict[str, str]:
+    """Take the contents of the files that fixes create, mostly one helper module, out of the documents of
+    findings, where each would repeat it. Return them by name; a fix keeps a content that is another one."""
+    contents: dict[str, str] = {}
+    waiting = list(findings)
+    for finding in waiting:
+        waiting += finding["also"]
+        for create in finding["fix"]["creates"] if finding["fix"] else ():
+            if contents.setdefault(create["filename"], create["content"]) == create["content"]:
+                del create["content"]
+    return contents
 
 
 def _reason(reason: Reason) -> dict[str, Any]:

@@ -149,6 +149,11 @@ def has_parameters(module: AbstractValue) -> bool:
     return known is not None and ("device" in known.positional or "device" in known.keywords)
 
 
+def holds_others(module: AbstractValue) -> bool:
+    """Return whether a module of torch is there to hold other modules."""
+    return isinstance(module.trait, TorchModule) and module.trait.class_name in _CONTAINERS
+
+
 def sure_of_result(module: AbstractValue, place: Residence, inputs: Iterable[AbstractValue]) -> int:
     """Return how sure it is that the result of a layer is a tensor in a place. A layer with parameters there
     takes nothing but tensors, whatever is known of its inputs."""
@@ -162,7 +167,6 @@ def place_without_parameters(module: AbstractValue, args: Args) -> Residence:
     """Return where the result of a layer is that has no parameters and was not moved: where its inputs are;
     "" for any other module."""
     places = {thing.place for thing in args.tensors()}
-    holds_others = isinstance(module.trait, TorchModule) and module.trait.class_name in _CONTAINERS
-    if module.place != "host" or holds_others or has_parameters(module) or not places:
+    if module.place != "host" or holds_others(module) or has_parameters(module) or not places:
         return ""
     return "device" if "device" in places else "host" if places == {"host"} else "either"

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from xlamig import ir
 from xlamig.facts import Why
-from xlamig.flow.interp.domain import AbstractValue, Mark
+from xlamig.flow.interp.domain import LIKELY, AbstractValue, Mark
 from xlamig.flow.interp.frames import ClassInfo, modules_of
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.known import short
@@ -88,3 +88,9 @@ def _called_when_made(lineage: Iterable[ClassInfo]) -> set[str]:
             waiting += names
             found |= names
     return found
+
+
+def is_host_value(owner: AbstractValue, value: AbstractValue) -> bool:
+    """Return whether a tensor of the device is given the data of one that is made on the host."""
+    on_device = owner.place == "device" and owner.sure >= LIKELY
+    return on_device and value.kind == "tensor" and value.place == "host" and value.sure >= LIKELY

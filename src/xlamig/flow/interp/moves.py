@@ -12,8 +12,9 @@ from xlamig.flow.interp.domain import LIKELY, AbstractValue, Mark, Ref, alternat
 from xlamig.flow.interp.events import Event
 from xlamig.flow.interp.frames import ClassInfo, modules_of
 from xlamig.flow.interp.module_parts import ModuleParts
+from xlamig.flow.interp.moved_parts import MovedParts
 from xlamig.flow.interp.moved_to_save import record_move_to_save
-from xlamig.flow.interp.moved_with import Holder, is_made_later, move_arguments, reason_of
+from xlamig.flow.interp.moved_with import Holder, is_host_value, is_made_later, move_arguments, reason_of
 from xlamig.flow.interp.state import State
 from xlamig.flow.interp.swapping import KEPT
 from xlamig.flow.interp.ways import Ways
@@ -33,6 +34,7 @@ class Moves:
         self.departures = Departures(state)
         self._guards = Guards(state.analysis)
         self._parts = ModuleParts()
+        self._moved_parts = MovedParts(state)
         self._called: set[tuple[Ref, tuple[str, int]]] = set()  # with the function that calls
         self._held: dict[Ref, list[Holder]] = {}
         self._ways = Ways(state)
@@ -78,12 +80,15 @@ class Moves:
                 self._ways.note((ref, self.m.filename, node.start))
                 if all(other is not node for _, other, _, _ in held):
                     held.append((via, node, name, self.m.filename))
+            if via == "optimizer":
+                self._moved_parts.hold(module, (via, node, name, self.m.filename))
         elif via == "optimizer":
             self.departures.hold(module, node, name)
 
     def share(self, other: Moves) -> None:
         """Remember together with another module of the program."""
         self.departures.share(other.departures)
+        self._moved_parts.share(other._moved_parts)
         self._held, self._ties, self._moves, self._kept = other._held, other._ties, other._moves, other._kept
         self.wrapped, self._optional, self._lost = other.wrapped, other._optional, other._lost
         self.scattered, self._left, self._parts = other.scattered, other._left, other._parts
@@ -92,6 +97,7 @@ class Moves:
     def forget(self) -> None:
         """Forget all moves: what runs again makes its modules again."""
         self.departures.forget()
+        self._moved_parts.forget()
         self._parts.forget()
         self._called.clear()
         of_moves = (self._moves, self._kept, self._lost, self._left)
@@ -107,7 +113,7 @@ class Moves:
             self._moves[ref] = (module, node, self.m.statement, path)
             if self.m.swaps:
                 self._kept.add(ref)
-        held = self.dependants(module, node)
+        held = (*self.dependants(module, node), *self._moved_parts.leave(module, node))
         dependants = [one for one in held if not is_made_later(self.m, module, path, one)]
         ties = {(where, at.start) for via, at, _, where in dependants if via == "tie"}
         lost = not self._lost.isdisjoint(modules_of(module.ref))
@@ -229,7 +235,7 @@ class Moves:
             source = self.m.semantics.evaluate(value.value)
             if {owner.kind, source.kind} == {"module"} or (self._is_own(target) and self._is_own(value)):
                 self.tied(owner, target)
-        elif owner.kind == "tensor" and target.attr == "data" and _is_host_value(owner, thing):
+        elif owner.kind == "tensor" and target.attr == "data" and is_host_value(owner, thing):
             text = short(self.m.source(target.value))
             self.m.record(ModuleMove, target, LIKELY, owner.why, via="host-data", module=text)
         elif owner.kind == "tensor" and owner.trait is Mark.PARAMETER:
@@ -289,9 +295,3 @@ class Moves:
             owner = owner.value
         is_part = isinstance(owner, ir.Name) and owner.id == "self" and owner is not weight.value
         return is_part and whole is not None and whole.kind == "module"
-
-
-def _is_host_value(owner: AbstractValue, value: AbstractValue) -> bool:
-    """Return whether a tensor of the device is given the data of one that is made on the host."""
-    on_device = owner.place == "device" and owner.sure >= LIKELY
-    return on_device and value.kind == "tensor" and value.place == "host" and value.sure >= LIKELY

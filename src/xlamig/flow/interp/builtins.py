@@ -175,7 +175,7 @@ class Builtins:
             return first.replace(trait=None) if first.trait is Mark.APPENDED else first
         if first.kind == "tensor":
             return AbstractValue("sequence", element=self.m.semantics.iterate(first))
-        if first.kind == "parameters":
+        if first.kind == "parameters" or (first.kind == "instance" and name == "iter"):
             return first
         if first.kind in ("mapping", "text"):
             return AbstractValue("sequence", element=TEXT)

@@ -6,6 +6,7 @@ from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.domain import (
     FOREIGN,
     LIKELY,
+    NUMBER,
     TEXT,
     TOP,
     AbstractValue,
@@ -58,14 +59,29 @@ class Iteration:
         return TOP
 
     def _of_instance(self, thing: AbstractValue) -> AbstractValue:
-        """Return the value that `__iter__` of a class of the module yields: a custom loader."""
+        """Return the value that an object of the project's class yields: a custom loader."""
         method = self.m.semantics.method_of(thing, "__iter__")
-        made = self.m.semantics.call(method, Args(), None) if method is not None else TOP
+        made = thing if method is None else self.m.semantics.call(method, Args(), None)
+        if made.kind == "instance":
+            return self._next(made)
         if made.kind not in ("sequence", "loader"):
             return TOP
         take_batch(self.m, made)
         self.m.effects.add(Effect.BATCH)
         return self.iterated(made)
+
+    def _next(self, thing: AbstractValue) -> AbstractValue:
+        """Return what `__next__` of an object gives, or `__getitem__` for one position after the other."""
+        for name, given in (("__next__", ()), ("__getitem__", (NUMBER,))):
+            method = self.m.semantics.method_of(thing, name)
+            if method is not None:
+                self.m.batches += 1
+                made = self.m.semantics.call(method, Args([*given]), None)
+                self.m.batches -= 1
+                if made.kind != "unknown":
+                    self.m.effects.add(Effect.BATCH)
+                return made
+        return TOP
 
     def unpacked(self, thing: AbstractValue, count: int) -> list[AbstractValue]:
         """The parts of a thing that is assigned to several names."""

@@ -35,6 +35,7 @@ class Args:
     starred: bool = False
     partial: bool = False  # of `*args` or `**kwargs` it is not known what they hold
     rest: AbstractValue | None = None  # what `*args` goes on with
+    others: AbstractValue | None = None  # what `**kwargs` holds, if its keywords are not known
     filled: dict[str, AbstractValue] = field(default_factory=dict)  # parameters that the callee changed
 
     def shown(self, node: ir.Call, keywords: bool = True) -> Iterator[tuple[ir.Expr, AbstractValue]]:
@@ -73,7 +74,7 @@ class Args:
     def tensors(self) -> list[AbstractValue]:
         """Return the tensors among the arguments, also those in sequences."""
         found: list[AbstractValue] = []
-        for thing in self.all:
+        for thing in (*self.all, *([self.others] if self.others is not None else [])):
             inner = inside(thing)
             if inner.kind == "tensor":
                 found.append(inner)

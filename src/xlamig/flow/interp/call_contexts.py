@@ -264,6 +264,8 @@ class CallContexts:
                 given[param.name] = keywords.pop(param.name)
             elif args.rest is not None and param.default is None:
                 given[param.name] = args.rest
+            elif args.others is not None and args.others.kind == "tensor" and param.default is None:
+                given[param.name] = args.others
             elif args.starred:
                 given[param.name] = self.parameters.guessed(param, function, per_step=False)
             elif param.default is not None:

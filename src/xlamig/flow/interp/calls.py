@@ -86,8 +86,7 @@ class Calls:
         if isinstance(func, ir.Attribute):
             held = self.m.env.get(path_of(func))
             if held is None:
-                owner = self.m.semantics.evaluate(func.value)
-                return self._method(node, func, owner)
+                return self._method(node, func, self.m.semantics.evaluate(func.value))
             return self.reach(held, node, self.args(node))
         if isinstance(func, ir.Name) and func.id == "super":
             return self.instances.above()
@@ -111,6 +110,8 @@ class Calls:
                 if arg.star == "*":
                     made.rest = self.m.semantics.iterate(thing)
                     made.positional.append(made.rest)
+                else:
+                    made.others = thing.element
             elif arg.keyword is not None:
                 made.keywords[arg.keyword] = thing
             else:

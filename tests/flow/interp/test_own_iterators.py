@@ -1,4 +1,4 @@
-"""What objects of the project's classes yield, by `__next__` or by their positions."""
+"""Objects of the project's classes yield what `__next__` or a position gives."""
 
 from __future__ import annotations
 

@@ -247,10 +247,9 @@ class CallContexts:
     def _bound(self, function: Function, args: Args) -> dict[str, AbstractValue]:
         """Parameters and what they are given."""
         given: dict[str, AbstractValue] = {}
-        positional = list(args.positional)
+        positional, keywords = list(args.positional), dict(args.keywords)
         if function.bound is not None:
             positional.insert(0, function.bound)
-        keywords = dict(args.keywords)
         assert isinstance(function.node, ir.FunctionDef)
         for param in function.node.params:
             if param.kind == "*":

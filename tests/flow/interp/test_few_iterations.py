@@ -28,7 +28,11 @@ prune(model, x)
 
 def ends(default: int, count: str, body: str = "pass") -> list[str]:
     """Return the boundaries of the program's steps."""
-    text = PROGRAM.replace("DEFAULT", str(default)).replace("COUNT", count).replace("BODY", body)
+    text = (
+        PROGRAM.replace("DEFAULT", str(default))
+        .replace("COUNT", count)
+        .replace("BODY", body.replace("UPDATE", "model(x).sum().backward(); optimizer.step()"))
+    )
     return said(text, "step-boundary")
 
 
@@ -50,3 +54,34 @@ def test_takes_the_loop_inside_for_one_of_steps() -> None:
     inside = "for row in range(90): model(x[row]).sum().backward()"
     assert ends(1, "args.rounds", inside) == ["step-boundary none: for row in range(90)"]
     assert ends(30, "args.rounds", inside)[-1] == "step-boundary none: for i in range(args.rounds)"
+
+
+UPDATES = """
+import argparse
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--steps", type=int, default=1)
+args = parser.parse_args()
+model = nn.Linear(8, 8).to(torch_xla.device())
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+
+def train(x, loader):
+    BODY
+
+train(torch.ones(2, 8).to(torch_xla.device()), torch.utils.data.DataLoader([1]))
+"""
+
+
+def counted(loops: str) -> bool:
+    """Return whether the number of an update counts steps."""
+    body = f"{loops} model(x[i]).sum().backward(); optimizer.step()"
+    return bool(said(UPDATES.replace("BODY", body), "changing-constant"))
+
+
+def test_takes_one_or_two_updates_inside_a_loop_for_no_steps() -> None:
+    assert not counted("for y in loader:\n        for i in range(args.steps):")
+
+
+def test_takes_updates_in_no_other_loop_for_steps() -> None:
+    """The default only tries the program out: the command line asks for more."""
+    assert counted("for i in range(args.steps):")

@@ -121,7 +121,8 @@ class LoopKinds:
         owner = self.m.frame.owner
         if owner is not None and self.m.regions.is_for_samples(owner.scope):
             return "plain"
-        if is_short(node) or self._has_few_iterations(node) or (self.m.loops and self._runs_seldom(node)):
+        few = self._has_few_iterations(node) and not self._updates_alone(effects)
+        if few or is_short(node) or (self.m.loops and self._runs_seldom(node)):
             return "graph-breaking" if runs_graph(effects) else "plain"
         updates = effects.happens(*_OPTIMIZER_STEPS) and effects.happens(*_TRAINS)
         updates = updates or (not per_step and descends(effects))
@@ -235,6 +236,11 @@ class LoopKinds:
                 option = isinstance(count, ir.Attribute) and not path_of(count).startswith("self.")
                 return option and "epoch" not in path_of(count) and self._is_at_most(count, _ONCE_OR_TWICE)
         return False
+
+    def _updates_alone(self, effects: Effects) -> bool:
+        """Return whether the iterations of a loop that stands in no other update parameters: nobody trains
+        for one or two updates, whatever an option's default is."""
+        return not self.m.loops and effects.happens(*_OPTIMIZER_STEPS) and effects.happens(Effect.BACKWARD)
 
     def _runs_seldom(self, node: ir.For | ir.While) -> bool:
         """Return whether a loop has few iterations, each time as many, by the default of an option or a

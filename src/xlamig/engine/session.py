@@ -17,6 +17,7 @@ K = TypeVar("K")
 V = TypeVar("V")
 _NO_CACHE = Cache(None)
 _MOST = 4
+_MOST_BOOKS = 16  # of 10 MB each: a target, a style and previews make another
 _MOST_SESSIONS = 64  # a repository may have a configuration per folder
 _books: dict[tuple[object, ...], Rulebook] = {}
 _files: dict[Stamp, Files] = {}
@@ -49,7 +50,7 @@ class Session:
             heads = self._heads(cache)
             known = _books.get(self._book_key)
             self._book = known or compile_book(self._files, self.settings, heads, self._outline)
-            _keep(_books, self._book_key, self._book)
+            _keep(_books, self._book_key, self._book, _MOST_BOOKS)
         return self._book
 
     def _heads(self, cache: Cache) -> Heads:

@@ -6,7 +6,7 @@ import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -81,15 +81,17 @@ def read_heads(book: Files) -> Heads:
     """Parses the TOML of all files: most of the work of loading a book, and always the same."""
     heads: list[Mapping[str, Any]] = []
 
-    def add(file: File) -> None:
-        where = Where(file.shown)
-        if file.is_table:
-            heads.append(read_toml(file.text, where))
-        else:
-            heads.append(expand(read_toml(split_page(file.text, where)[0], where), where))
-
-    _all(add, book.files)
+    _all(lambda file: heads.append(_head(file)), book.files)
     return heads
+
+
+@lru_cache(maxsize=1024)
+def _head(file: File) -> Mapping[str, Any]:
+    """Return the TOML of a file, parsed once for the books that hold the file."""
+    where = Where(file.shown)
+    if file.is_table:
+        return read_toml(file.text, where)
+    return expand(read_toml(split_page(file.text, where)[0], where), where)
 
 
 def compile_book(

@@ -64,14 +64,18 @@ class OperatorTable(Table):
         return self._written.get(name) if measured is None else self._join(name, measured)
 
     def names(self, fits: Callable[[Mapping[str, Any]], bool]) -> Iterator[str]:
-        for name in dict.fromkeys(
-            (*(self._measured.names if self._measured is not None else ()), *self._written)
-        ):
-            if any(map(fits, self._all_values(name))):
+        for name, values in self._values_by_name.items():
+            if any(map(fits, values)):
                 yield name
                 receiver, _, method = name.partition(".")
                 if receiver == "Tensor" and not self._is_foreign(method):
                     yield f"unknown.{method}"
+
+    @cached_property
+    def _values_by_name(self) -> Mapping[str, tuple[Mapping[str, Any], ...]]:
+        """What each name's row may say, for the matches that all go through it."""
+        measured = self._measured.names if self._measured is not None else ()
+        return {name: tuple(self._all_values(name)) for name in (*measured, *self._written)}
 
     def _is_foreign(self, method: str) -> bool:
         return method in _BUILTIN_METHODS or method in self.foreign_methods

@@ -63,6 +63,7 @@ class _Fixer:
     chosen: frozenset[tuple[str, str]] | None = None
     left_out: frozenset[str] = frozenset()
     ending: frozenset[str] = frozenset()  # files whose functions are to end the step themselves
+    _last: dict[tuple[str, str], FileReport] = field(default_factory=dict)  # by file and text: the last noted
 
     def fix_all(self, holds: bool) -> dict[str, FixedText]:
         """Return what has become of the files that change, or are kept from it by a problem. `holds`: loops
@@ -77,14 +78,11 @@ class _Fixer:
         for name in sorted(self.run.asked):
             source = self.run.sources[name]
             self.reports[name] = self._report(source, source.source)
-            if self._has_work(name):
+            if any(map(self._is_wanted, self.reports[name].findings)):
                 result = on_deep_stack(self.fix_one, source)
                 if result.problem or result.text != source.source.text:
                     fixed[name] = result
         return fixed
-
-    def _has_work(self, name: str) -> bool:
-        return any(map(self._is_wanted, self.reports[name].findings))
 
     def _is_wanted(self, finding: Finding) -> bool:
         return _fixable(finding, self.applicabilities) and self._is_chosen(finding)
@@ -124,12 +122,16 @@ class _Fixer:
 
     def _report(self, source: Source, text: SourceText) -> FileReport:
         if text.text == source.source.text:
+            self._last = {}
             self._note(source, text.text, source.loaded or Loaded())
             if not self._program_changed(source):
                 return self.run.reports[source.file.name]
-        loaded = load(LoadJob(text.text, source.module, source.is_package, True, text.kind))
-        self._note(source, text.text, loaded)
-        return analyse(self.run.program.job(source, text, loaded)).report
+        key = source.file.name, text.text
+        if key not in self._last:
+            loaded = load(LoadJob(text.text, source.module, source.is_package, True, text.kind))
+            self._note(source, text.text, loaded)
+            self._last = {key: analyse(self.run.program.job(source, text, loaded)).report}
+        return self._last[key]
 
     def _note(self, source: Source, text: str, loaded: Loaded) -> None:
         self.run.program.survey.note(source.file.name, source.module, text, loaded)

@@ -1,6 +1,8 @@
-"""One Hypothesis profile for all tests: no result depends on how busy the machine is."""
+"""What holds for all tests: one Hypothesis profile, so that no result depends on how busy the machine is."""
 
 from __future__ import annotations
+
+import gc
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -16,3 +18,10 @@ def pytest_configure(config: pytest.Config) -> None:
         max_examples=FEW if "not slow" in config.option.markexpr else MANY,
     )
     settings.load_profile("xlamig")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish() -> None:
+    """Leave the 20,000 collected tests out of each garbage collection."""
+    gc.collect()
+    gc.freeze()

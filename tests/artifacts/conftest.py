@@ -8,7 +8,12 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 
 
+@pytest.fixture(scope="session")
+def user_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("user")
+
+
 @pytest.fixture(autouse=True)
-def own_key(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+def own_key(user_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The key that signs cache entries is the tests' own."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("user")))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(user_folder))

@@ -50,3 +50,26 @@ def test_what_was_computed_together_is_not_copied_to_the_other(line: str, told: 
 def test_a_mapping_is_not_copied_as_one_tensor(line: str, copied: bool) -> None:
     (finding,) = found(line.replace("\t", "    "), "XLA101")
     assert ("`.tolist()`" in (finding.help or "")) == copied
+
+
+HELPED = """import torch
+import torch_xla
+def run_on_host(function):
+    return function
+
+@run_on_host
+def farthest(points):
+    return torch.max(points.sum(-1), -1)[1]
+
+def choose(points):
+    return points[farthest(points)]
+
+choose(torch.rand(4, 8, 3)MOVE)
+"""
+
+
+@pytest.mark.parametrize("move", ["", ".to(torch_xla.device())"])
+def test_what_runs_on_the_host_gives_its_results_back_to_where_its_tensors_were(move: str) -> None:
+    text = HELPED.replace("MOVE", move).encode()
+    options = engine.Options({"select": ["XLA018"]}, isolated=True, stdin=("a.py", text))
+    assert not engine.check([Path("a.py")], options).findings

@@ -16,7 +16,7 @@ from xlamig.flow.interp.frames import ClassInfo, Frame, Function
 from xlamig.flow.interp.generators import generator_of
 from xlamig.flow.interp.left_out import record_defaults
 from xlamig.flow.interp.parameters import Parameters
-from xlamig.flow.interp.portable import placed
+from xlamig.flow.interp.portable import placed, places_of
 from xlamig.flow.interp.setting import Setting
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.effects import Effect, Effects
@@ -187,7 +187,7 @@ class CallContexts:
         m = self.m
         assert isinstance(function.node, ir.FunctionDef)
         on_host = runs_on_host(function.node, m.names, function.frame.scope)
-        if on_host:
+        if moves := on_host and places_of(given.values()) != {"host"}:  # there and back
             given = {name: placed(value, "host") for name, value in given.items()}
         m.allow(function.node.body)
         outer, statement, synced = m.frame, m.statement, m.synced
@@ -219,7 +219,7 @@ class CallContexts:
             result = NONE if not leaves else TOP
         elif generator is None and not leaves and result.kind != "none":
             result = join(result, NONE)
-        return placed(result, "device") if on_host else result, effects, filled(frame, given)
+        return placed(result, "device") if moves else result, effects, filled(frame, given)
 
     def _on_one_rank(self, node: ir.FunctionDef) -> tuple[Why, ...]:
         """Return why only one rank runs a function, if its decorator says so."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Set
 
 from xlamig.flow.interp.domain import (
     LIKELY,
@@ -187,6 +187,19 @@ def placed(value: AbstractValue, place: Residence) -> AbstractValue:
         return part.replace(place=place) if part.kind == "tensor" and part.place != place else part
 
     return change_parts(value, put)
+
+
+def places_of(values: Iterable[AbstractValue]) -> Set[Residence]:
+    """Return where the tensors in some values are."""
+    found: set[Residence] = set()
+
+    def note(part: AbstractValue) -> AbstractValue:
+        found.update([part.place] if part.kind == "tensor" else ())
+        return part
+
+    for value in values:
+        change_parts(value, note)
+    return found
 
 
 def change_parts(

@@ -1,4 +1,4 @@
-"""What holds for all tests: one Hypothesis profile, so that no result depends on how busy the machine is."""
+"""One Hypothesis profile and one heap for all tests: no result depends on how busy the machine is."""
 
 from __future__ import annotations
 

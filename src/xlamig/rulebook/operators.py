@@ -73,7 +73,7 @@ class OperatorTable(Table):
 
     @cached_property
     def _values_by_name(self) -> Mapping[str, tuple[Mapping[str, Any], ...]]:
-        """What each name's row may say, for the matches that all go through it."""
+        """The values that each name's row may have: several matches go through all of them."""
         measured = self._measured.names if self._measured is not None else ()
         return {name: tuple(self._all_values(name)) for name in (*measured, *self._written)}
 

@@ -77,7 +77,7 @@ class Transfers:
             why=(*owner.why[-3:], why),
         )
         if owner.loose:
-            self._in_place(node, moved)
+            move_in_place(self.m, node, moved)
         return moved
 
     def _is_iterated(self, node: ir.Call, owner: AbstractValue) -> bool:
@@ -88,13 +88,6 @@ class Transfers:
         if owner.place != "either" or not isinstance(loop, ir.For):
             return False
         return path_of(node.func.value) in names_in(loop.target)
-
-    def _in_place(self, node: ir.Call, moved: AbstractValue) -> None:
-        """A batch that is an object of its own moves where nothing takes the result: `batch.to(device)`."""
-        assert isinstance(node.func, ir.Attribute)
-        path = path_of(node.func.value)
-        if path and isinstance(self.m.statement, ir.ExprStmt) and self.m.statement.value is node:
-            self.m.put(path, moved)
 
     def _record(self, owner: AbstractValue, node: ir.Call) -> None:
         assert isinstance(node.func, ir.Attribute)
@@ -150,3 +143,11 @@ class Transfers:
             if path := path_of(node.func.value):
                 self.m.put(path, owner)
         return owner
+
+
+def move_in_place(m: State, node: ir.Call, moved: AbstractValue) -> None:
+    """Move a batch that is an object of its own where nothing takes the result: `batch.to(device)`."""
+    assert isinstance(node.func, ir.Attribute)
+    path = path_of(node.func.value)
+    if path and isinstance(m.statement, ir.ExprStmt) and m.statement.value is node:
+        m.put(path, moved)

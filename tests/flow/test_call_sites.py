@@ -6,7 +6,7 @@ import pytest
 from reading import facts_in
 
 from xlamig.facts import ApiUse
-from xlamig.flow.model.callers import callers_of
+from xlamig.flow.model.callers import DATASETS, callers_of
 
 HERE = "torch.cuda.synchronize()"
 CUDA = "torch.cuda.is_available()"
@@ -106,3 +106,18 @@ def test_a_function_that_other_modules_call_on_one_rank_only(
         return home, name
 
     assert callers_of(calls, locate)["b"].first_rank == expected
+
+
+@pytest.mark.parametrize(
+    "order", [(".Part.__init__", ".Whole.__init__"), (".Whole.__init__", ".Part.__init__")]
+)
+def test_the_classes_that_only_datasets_make_depend_on_no_order(order: tuple[str, ...]) -> None:
+    calls = {
+        "a": {
+            DATASETS: (".Data.__init__",),
+            "Data.__init__": order,
+            "Whole.__init__": (".Part.__init__",),
+            "Part.__init__": (),
+        }
+    }
+    assert callers_of(calls, lambda called, module: None)["a"].samples == {"Part", "Whole"}

@@ -215,8 +215,8 @@ class _Graph:
                     continue
                 if not all(self._is_worker(one, called, (module, name), found) for one, called in others):
                     continue
-                known.add(name)
                 if not makes:  # a function that returns one, maybe
+                    known.add(name)
                     waiting.append((module, name))
                     if caller in of_classes:
                         of_classes.add((module, name))

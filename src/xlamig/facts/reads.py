@@ -116,7 +116,7 @@ class Transfer(Fact):
     of what is copied bring it back; `reads` that the host reads values in the same iterations.
     via "missing": they do not go there, and a module or loss on the device gets them; `holds` says what
     holds the tensors; "any" where it may be one itself. With CUDA, a wrapper of the module moves those that
-    are `scattered`.
+    are `scattered`; torch_xla those that are `copied`, for a loss that is made of sums and products.
     """
 
     kind: ClassVar[str] = "transfer"
@@ -129,6 +129,7 @@ class Transfer(Fact):
     consumer: Literal["", "host"] = ""
     holds: Literal["", "sequence", "mapping", "any"] = ""
     scattered: bool = False
+    copied: bool = False
     reads: bool = False
 
 

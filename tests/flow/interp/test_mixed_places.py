@@ -73,3 +73,25 @@ def test_what_runs_on_the_host_gives_its_results_back_to_where_its_tensors_were(
     text = HELPED.replace("MOVE", move).encode()
     options = engine.Options({"select": ["XLA018"]}, isolated=True, stdin=("a.py", text))
     assert not engine.check([Path("a.py")], options).findings
+
+
+@pytest.mark.parametrize(
+    ("loss", "severity"),
+    [
+        ("nn.L1Loss()", "info"),
+        ("nn.BCEWithLogitsLoss()", "info"),
+        ("nn.functional.huber_loss", "info"),
+        ("nn.MSELoss()", "error"),
+        ("nn.CrossEntropyLoss()", "error"),
+        ("nn.functional.smooth_l1_loss", "error"),
+    ],
+)
+def test_losses_that_are_sums_and_products_take_a_target_of_the_host(loss: str, severity: str) -> None:
+    text = f"""import torch, torch_xla
+from torch import nn
+model = nn.Linear(4, 2).to(torch_xla.device())
+criterion = {loss}
+criterion(model(torch.ones(3, 4).to(torch_xla.device())), torch.zeros(3, 2))
+"""
+    options = engine.Options({"select": ["XLA018"]}, isolated=True, stdin=("a.py", text.encode()))
+    assert [f.severity for f in engine.check([Path("a.py")], options).findings] == [severity]

@@ -17,6 +17,7 @@ from xlamig.flow.interp.setting import Setting
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.known import short
 from xlamig.flow.model.scopes import path_of
+from xlamig.knowledge import values as table
 
 
 class _Left(NamedTuple):
@@ -56,10 +57,12 @@ class LeftOnHost:
         if self._is_on_device(module) and has_parameters(module):
             self._meets(list(self._left(args)), node, self._is_scattered(module))
 
-    def beside_device(self, args: Args, node: ir.Call) -> None:
-        """A loss is given tensors of the device, and of the host."""
+    def beside_device(self, name: str, args: Args, node: ir.Call) -> None:
+        """A loss, a function or a class of this name, is given tensors of the device, and of the host."""
         if any(tensor.place == "device" and tensor.sure == CERTAIN for tensor in args.tensors()):
-            self._meets(list(self._left(args)), node)
+            left, copied = list(self._left(args)), name in table.names("reads", "copied")
+            if not (copied and self.m.entered_from_host):
+                self._meets(left, node, copied=copied)
 
     def _is_on_device(self, module: AbstractValue) -> bool:
         """Return whether a module was moved, and gets its inputs as they are. An unknown module may move them
@@ -103,13 +106,13 @@ class LeftOnHost:
             for target in node.targets
         )
 
-    def _meets(self, left: list[_Left], node: ir.Call, scattered: bool = False) -> None:
+    def _meets(self, left: list[_Left], node: ir.Call, scattered: bool = False, copied: bool = False) -> None:
         if left and self.m.entered_from_host:
             self.m.met_host = True
         else:
-            self._record(left, node, scattered)
+            self._record(left, node, scattered, copied)
 
-    def _record(self, left: list[_Left], node: ir.Call, scattered: bool) -> None:
+    def _record(self, left: list[_Left], node: ir.Call, scattered: bool, copied: bool = False) -> None:
         function = short(self.m.source(node.func))
         for one in left:
             kind = one.value.kind
@@ -117,6 +120,7 @@ class LeftOnHost:
                 Transfer, one.node, LIKELY, one.value.why,
                 via="missing", operation=function, tensor=short(self.m.source(one.node)),
                 holds=kind if kind != "tensor" else "any" if one.value.loose else "", scattered=scattered,
+                copied=copied,
             )  # fmt: skip
 
 

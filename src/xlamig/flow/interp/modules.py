@@ -178,7 +178,7 @@ class Modules:
         if kind == "Sequential":
             record_parts(self.m, module, place, node)
         if kind.endswith("Loss"):
-            self.left_on_host.beside_device(args, node)
+            self.left_on_host.beside_device(kind, args, node)
             return tensor.replace(
                 shape=(), cause="", why=(*why[-3:], self._why(node)) if place == "device" else why
             )

@@ -274,7 +274,7 @@ class TorchCalls:
         if not known.returns and not args.tensors():
             return TOP
         if name.startswith(_FUNCTIONAL):
-            self.modules.left_on_host.beside_device(args, node)
+            self.modules.left_on_host.beside_device(last, args, node)
         return self.tensors.operation(name, last, None, args, node)
 
     def _unknown(self, name: str, args: Args, node: ir.Call) -> AbstractValue:

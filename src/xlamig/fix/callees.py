@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 from xlamig import ir
 from xlamig.fix.names import last_name
@@ -33,10 +34,15 @@ def _class_of(module: ir.Module, owner: ir.Expr) -> ir.ClassDef | None:
     around = [n for n in path_to(module, owner.start, owner.end) if isinstance(n, ir.ClassDef)]
     if path == "self":
         return around[-1] if around else None
-    values = list(_assigned(around[-1] if path.startswith("self.") and around else module, path))
+    values = _values(around[-1] if path.startswith("self.") and around else module, path)
     names = {last_name(v.func) if isinstance(v, ir.Call) else "" for v in values}
     classes = [n for n in module.body if isinstance(n, ir.ClassDef) and n.name in names]
     return classes[0] if len(names) == len(classes) == 1 else None
+
+
+@lru_cache(maxsize=64)  # the fixes of one file ask again and again about the same few objects
+def _values(root: ir.Node, path: str) -> tuple[ir.Expr | None, ...]:
+    return tuple(_assigned(root, path))
 
 
 def _assigned(root: ir.Node, path: str) -> Iterator[ir.Expr | None]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 from xlamig import ir
 from xlamig.flow.interp.domain import TOP, AbstractValue, Mark, Ref, TorchModule
@@ -66,6 +67,7 @@ class MovedParts:
         return any(attribute in _frozen(module) for module in (self.m.analysis.module, *others))
 
 
+@lru_cache(maxsize=64)  # each part of each optimizer's module asks again
 def _frozen(module: ir.Module) -> set[str]:
     """Return the last names of what a module's code takes the gradients from: "vgg" of
     `self.vgg.requires_grad_(False)` and of `for p in self.vgg.parameters(): p.requires_grad = False`."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -25,3 +26,9 @@ def pytest_collection_finish() -> None:
     """Leave the 20,000 collected tests out of each garbage collection."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture(scope="session")
+def user_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that stands for the user's own, for the caches of all tests."""
+    return tmp_path_factory.mktemp("user")

@@ -8,11 +8,6 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 
 
-@pytest.fixture(scope="session")
-def user_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("user")
-
-
 @pytest.fixture(autouse=True)
 def own_key(user_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The key that signs cache entries is the tests' own."""

@@ -36,6 +36,7 @@ def decided_by_flag(fact: DeviceChoice, context: FixContext) -> Draft | None:
         decline_unreached(fact)
     except FixDeclined:
         return None
+    # Of a fact, the fix asks for nothing more: all that the flag decides share it.
     decides = (flag.assignment.start, flag.assignment.end)
     if decides not in context.shared:
         context.shared[decides] = _draft_if_proven(flag, fact, context)

@@ -41,7 +41,7 @@ class MovedParts:
     def leave(self, module: AbstractValue, node: ir.Call) -> Iterator[Holder]:
         """Yield the optimizers that a move of a part leaves behind, each once."""
         part = node.func.value if isinstance(node.func, ir.Attribute) else None
-        if not self._held or module.trait is Mark.COPY or not may_have_parameters(module):
+        if not self._held or module.trait is Mark.COPY or not _may_have_parameters(module):
             return
         while isinstance(part, ir.Attribute):
             for ref in modules_of(self.m.semantics.evaluate(part.value).ref):
@@ -90,7 +90,7 @@ def _sets_gradient(node: ir.Node) -> bool:
     return False
 
 
-def may_have_parameters(module: AbstractValue) -> bool:
+def _may_have_parameters(module: AbstractValue) -> bool:
     """Return whether a module may have parameters, of its own or of its parts."""
     waiting, seen = [module], set[int]()
     for one in waiting:  # it grows

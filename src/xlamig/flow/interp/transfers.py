@@ -83,11 +83,7 @@ class Transfers:
     def _is_iterated(self, node: ir.Call, owner: AbstractValue) -> bool:
         """Return whether a loop takes a tensor from something of which nothing is known, and moves it: a
         batch, which is on the host."""
-        assert isinstance(node.func, ir.Attribute)
-        loop = self.m.loops[-1].node if self.m.loops else None
-        if owner.place != "either" or not isinstance(loop, ir.For):
-            return False
-        return path_of(node.func.value) in names_in(loop.target)
+        return owner.place == "either" and is_of_loop_target(self.m, node)
 
     def _record(self, owner: AbstractValue, node: ir.Call) -> None:
         assert isinstance(node.func, ir.Attribute)
@@ -143,6 +139,13 @@ class Transfers:
             if path := path_of(node.func.value):
                 self.m.put(path, owner)
         return owner
+
+
+def is_of_loop_target(m: State, node: ir.Call) -> bool:
+    """Return whether a method is called of what the innermost loop goes over."""
+    assert isinstance(node.func, ir.Attribute)
+    loop = m.loops[-1].node if m.loops else None
+    return isinstance(loop, ir.For) and path_of(node.func.value) in names_in(loop.target)
 
 
 def move_in_place(m: State, node: ir.Call, moved: AbstractValue) -> None:

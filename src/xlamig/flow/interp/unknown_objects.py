@@ -8,7 +8,6 @@ from xlamig import ir
 from xlamig.facts import Why
 from xlamig.flow.interp.alternatives import with_identity
 from xlamig.flow.interp.arguments import Args, destination
-from xlamig.flow.interp.carried_names import names_in
 from xlamig.flow.interp.distributions import Distributions
 from xlamig.flow.interp.domain import (
     BOOL,
@@ -35,7 +34,7 @@ from xlamig.flow.interp.reads import Reads
 from xlamig.flow.interp.results import of_unknown_method
 from xlamig.flow.interp.state import State
 from xlamig.flow.interp.tensors import Tensors
-from xlamig.flow.interp.transfers import move_in_place
+from xlamig.flow.interp.transfers import is_of_loop_target, move_in_place
 from xlamig.flow.model.effects import Effect
 from xlamig.flow.model.kinds import is_optimizer_name
 from xlamig.flow.model.scopes import path_of
@@ -202,8 +201,7 @@ class UnknownObjects:
             return self._a_module(node, AbstractValue("module", "device", sure=LIKELY, why=why))
         const = ON_HOST if owner.place in ("host", "") else MISSING
         moved = AbstractValue("tensor", "device", sure=LIKELY, loose=True, const=const, why=why)
-        loop = self.m.loops[-1].node if self.m.loops else None
-        if isinstance(loop, ir.For) and path_of(node.func.value) in names_in(loop.target):
+        if is_of_loop_target(self.m, node):
             move_in_place(self.m, node, moved)
         return moved
 

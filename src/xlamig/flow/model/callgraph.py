@@ -44,7 +44,7 @@ class CallGraph:
         self.names = analysis.names
         self.regions = regions
         self.frequency_guards = FrequencyGuards(analysis)
-        self._built: dict[tuple[str, int], bool] = {}
+        self._built: dict[tuple[str, Scope], bool] = {}
         self._transforms: set[int] = set()  # the identities of what transforms samples
         self.found: dict[str, set[str]] = {
             caller: set() for caller in (STEP, WORKERS, DATASETS, SAMPLES, FIRST_RANK, AT_TIMES, BODY, HELD)
@@ -154,7 +154,7 @@ class CallGraph:
 
     def _is_built(self, path: str, scope: Scope) -> bool:
         """Return whether a factory makes what a name or an attribute stands for: `build_head(cfg.head)`."""
-        asked = path, id(scope)
+        asked = path, scope
         if asked not in self._built:
             made = scope.find(path) if path and path != "self" else []
             funcs = (path_of(b.value.func) for b in made if isinstance(b.value, ir.Call))

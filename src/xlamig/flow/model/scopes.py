@@ -11,8 +11,8 @@ from xlamig.flow.model.absolute_imports import absolute
 from xlamig.flow.model.free_methods import free_methods
 
 BindingKind = Literal["import", "value", "param", "function", "class", "opaque"]
-Block = tuple[int, ...]
 Test = tuple[ir.Expr, bool]  # of a branch, and whether it holds there
+Block = tuple[int, ...]
 """The path of blocks from the scope's body down: one block dominates another that extends it."""
 
 

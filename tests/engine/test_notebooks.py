@@ -49,6 +49,15 @@ def test_a_cell_that_is_no_python_is_named() -> None:
     assert (finding.code, finding.cell, finding.place.location.row) == ("XLA000", 2, 2)
 
 
+def test_the_other_cells_are_read_and_left_as_they_are() -> None:
+    path = write("a.ipynb", "import torch", "print 'x'", "m = torch.nn.Linear(1, 1)\nm.cuda()")
+    before = path.read_bytes()
+    outcome = engine.fix([Path()], OPTIONS, frozenset({"safe"}), write=True)
+    found = [(f.code, f.cell) for f in engine.check([Path()], OPTIONS).findings]
+    assert found == [("XLA000", 2), ("XLA002", 3)]
+    assert path.read_bytes() == before and not any(file.applied for file in outcome.files)
+
+
 def test_a_fix_rewrites_its_cells_and_nothing_else() -> None:
     path = write("a.ipynb", "!ls\nimport torch", "m = torch.nn.Linear(1, 1)", "m.cuda()\n!ls")
     before = json.loads(path.read_text())

@@ -45,9 +45,7 @@ def report_on(job: AnalyseJob, module: ir.Module | None) -> Analysed:
     found = Facts([], 0)
     skipped: SkippedFile | None = None
     context = _context(job)
-    if job.failure is not None:
-        facts.append(failure_fact(job.source, job.failure))
-    elif job.source.kind is not None:
+    if job.source.kind is not None and job.failure is None:
         interest, filename = session.rulebook.interest, job.source.filename
         facts = artifacts.facts_of(job.source.text, job.source.kind, interest, context, filename, job.native)
     elif module is not None:
@@ -74,6 +72,8 @@ def report_on(job: AnalyseJob, module: ir.Module | None) -> Analysed:
                 facts = [*facts, *artifacts.setup_py_facts(job.source.text, context)]
         except RecursionError:
             skipped = SkippedFile(job.source.filename, "nested too deeply to be analysed")
+    if job.failure is not None:
+        facts = [*facts, failure_fact(job.source, job.failure, in_cell=module is not None)]
     ours = is_helper(job.source.text)
     facts = [] if ours else [fact for fact in facts if not _is_own(fact, job.own)]
     facts = _outside(facts, [node for node in module.body if is_inline(node)] if module else [])
@@ -173,8 +173,8 @@ def _judge(
     return count_statements_once(shown), outcome, tuple(errors), unsure
 
 
-def failure_fact(source: SourceText, failure: Failure) -> ToolEvent:
-    """The fact that a file cannot be read, at the place where reading failed."""
+def failure_fact(source: SourceText, failure: Failure, in_cell: bool = False) -> ToolEvent:
+    """The fact that a file, or one cell of a notebook, cannot be read, at the place where reading failed."""
     row = max(1, min(failure.row, max(1, source.rows)))
     start, end = source.line_span(row)
     at = min(max(start, start + failure.column - 1), max(start, end - 1))
@@ -182,6 +182,8 @@ def failure_fact(source: SourceText, failure: Failure) -> ToolEvent:
     detail = "host" if is_host_text(source.text) else ""
     if "{{" in source.filename or _TEMPLATE_LINE.search(source.text):
         detail = "template"
+    elif in_cell:
+        detail = "cell"
     return ToolEvent(
         span=span, statement=span, event="unparsable-file", subject=failure.message, detail=detail
     )
@@ -216,11 +218,16 @@ def _with_fixes(
     findings = []
     for judgement in judgements:
         finding = judgement.finding
-        if judgement.fixes and finding.code in session.selection.fixable and job.source.exact:
+        if judgement.fixes and finding.code in session.selection.fixable and _is_readable(job):
             context = context or _fix_context(job, module)
             finding = replace(finding, fix=draft(judgement, context))
         findings.append(finding)
     return sorted(findings, key=lambda f: (f.place.start, f.code, f.place.end))
+
+
+def _is_readable(job: AnalyseJob) -> bool:
+    """Return whether all of a file is known; what a fix changes may be used in the rest."""
+    return job.source.exact and job.failure is None
 
 
 def _fix_context(job: AnalyseJob, module: ir.Module | None) -> FixContext:

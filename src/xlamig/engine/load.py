@@ -22,6 +22,7 @@ from xlamig.flow.model.option_codes import Codes
 from xlamig.flow.model.pieces import Pieces
 from xlamig.source.kinds import Kind
 from xlamig.source.notebook import SUFFIX as NOTEBOOK
+from xlamig.source.notebook import readable_cells
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,13 +99,9 @@ def load(job: LoadJob) -> Loaded:
         reason = parser_limits.too_deep(job.text)
         if reason is not None:
             return Loaded(failure=Failure(reason, 1, 1), clues=clues)
-    from xlamig import syntax  # LibCST takes long to import, and a warm run parses nothing
-
-    try:
-        edited = edited_module(job.text, job.before) if job.before is not None else None
-        module = edited or syntax.module_from_text(job.text)
-    except syntax.Unparsable as error:
-        return Loaded(failure=Failure(error.message, error.row, error.column), clues=clues)
+    module, failure = _module_of(job)
+    if module is None:
+        return Loaded(failure=failure, clues=clues)
     pieces = job.before.pieces if job.before is not None else None
     summary = summary_of(module, job.text, job.module, job.is_package, pieces)
     clues = clues._replace(habits=clues.habits | summary.saved)
@@ -113,6 +110,7 @@ def load(job: LoadJob) -> Loaded:
         summary.interface,
         seal,
         pickle.dumps(module, 5),
+        failure,
         uses=summary.uses,
         given=Packed(summary.given),
         tested=summary.given.tested,
@@ -120,6 +118,22 @@ def load(job: LoadJob) -> Loaded:
         mentions=Packed(summary.mentions),
         clues=clues,
     )
+
+
+def _module_of(job: LoadJob) -> tuple[ir.Module | None, Failure | None]:
+    """Return what can be read, and why that is not all."""
+    from xlamig import syntax  # LibCST takes long to import, and a warm run parses nothing
+
+    try:
+        edited = edited_module(job.text, job.before) if job.before is not None else None
+        return edited or syntax.module_from_text(job.text), None
+    except syntax.Unparsable as error:
+        failure = Failure(error.message, error.row, error.column)
+    rest = readable_cells(job.text)
+    try:
+        return syntax.module_from_text(rest) if rest is not None else None, failure
+    except syntax.Unparsable:
+        return None, failure
 
 
 def edited_module(text: str, before: Parsed) -> ir.Module | None:

@@ -56,7 +56,7 @@ class Loader:
 
     def _remember(self, source: Source) -> None:
         tree = source.loaded.tree if source.loaded else None
-        if not isinstance(tree, bytes):
+        if not isinstance(tree, bytes) or (source.loaded and source.loaded.failure):
             return
         before = self.parsed.pop(source.file.path, None)
         pieces = before.pieces if before is not None else Pieces()

@@ -40,7 +40,7 @@ def is_python(cell: str) -> bool:
 
 def put_aside(cell: str, kept: list[str]) -> str:
     """The cell as Python; the lines it replaces are added to `kept`."""
-    if _parses(cell):
+    if parses(cell):
         return cell
     lines = cell.split("\n")
     new: list[str] = []
@@ -71,7 +71,7 @@ def put_aside(cell: str, kept: list[str]) -> str:
 def _automagic(line: str) -> re.Match[str] | None:
     """Return the match of a line that IPython reads as a magic or an alias: `cd folder/`."""
     first = _WORD.match(line)
-    return first if first and first["word"] in _AUTOMAGICS and not _parses(line.strip()) else None
+    return first if first and first["word"] in _AUTOMAGICS and not parses(line.strip()) else None
 
 
 def put_back(cell: str, kept: Sequence[str]) -> str:
@@ -84,7 +84,8 @@ def _original(line: str, kept: Sequence[str]) -> str:
     return kept[int(mark[1])] if mark and int(mark[1]) < len(kept) else line
 
 
-def _parses(text: str) -> bool:
+def parses(text: str) -> bool:
+    """Return whether it is Python as it stands."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

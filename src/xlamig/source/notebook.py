@@ -14,12 +14,13 @@ from functools import cached_property
 
 from xlamig.findings import Location, Range
 from xlamig.source.jsonspans import NotJson, cell_sources
-from xlamig.source.magics import is_python, put_aside, put_back
+from xlamig.source.magics import is_python, parses, put_aside, put_back
 from xlamig.source.text import SourceText
 
 SUFFIX = ".ipynb"
 
 _MARK = re.compile(r"^# %% \[xlamig cell (\d+)\]\n", re.MULTILINE)
+_NO_NEWLINE = re.compile(r"[^\r\n]")
 
 
 class NotANotebook(Exception):
@@ -125,6 +126,22 @@ def read_notebook(data: bytes, filename: str) -> NotebookText:
         text.append(f"# %% [xlamig cell {number}]\n{body}" + ("" if body.endswith("\n") else "\n"))
     exact = "[xlamig " not in raw  # a mark of ours would be taken for a real one
     return NotebookText(filename, "".join(text), exact=exact, raw=raw, cells=tuple(cells), magics=tuple(kept))
+
+
+def readable_cells(text: str) -> str | None:
+    """The module without its cells that are no Python, which become blank lines: each offset stays. None
+    where no cell of a notebook is left."""
+    marks = list(_MARK.finditer(text))
+    if not marks:
+        return None
+    ends = [*(mark.start() for mark in marks[1:]), len(text)]
+    spans = [(mark.end(), end) for mark, end in zip(marks, ends, strict=True)]
+    broken = [(start, end) for start, end in spans if not parses(text[start:end])]
+    if len(broken) == len(spans):
+        return None
+    for start, end in broken:
+        text = text[:start] + _NO_NEWLINE.sub(" ", text[start:end]) + text[end:]
+    return text
 
 
 def _speaks_python(document: dict[str, object]) -> bool:

@@ -158,7 +158,7 @@ def test_a_value_is_read(code: str) -> None:
         ("if i % 100:", "step"),
         ("if extra:", "step"),
         ("late = i % 100 == 0\n        if late:", "interval"),
-        ("early, late = i < 9, i % 100 == 0\n        if early or extra:", "step"),
+        ("early, late = i < 99, i % 100 == 0\n        if early or extra:", "step"),
         ("early = i % 9 == 0 and i < 99\n        late = i % 100 == 0\n        if early or late:", "interval"),
         ("late = i % 100 == 0\n        if not late:", "step"),
         ("if should_log:", "interval"),

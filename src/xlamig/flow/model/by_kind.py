@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from operator import attrgetter
 from typing import TypeVar
@@ -44,13 +44,19 @@ def branch_of_test(module: ir.Module, node: ir.Node) -> ir.If | None:
     return branches[at - 1] if at and ir.encloses(branches[at - 1].test, node) else None
 
 
+def around(module: ir.Module, kind: type[Kind], node: ir.Node) -> Iterator[Kind]:
+    """Yield the nodes of one kind, of functions or statements, that a node stands in, the innermost first."""
+    nodes, outer = of_kind(module, kind), _outer(module, kind)
+    i = bisect_right(nodes, node.start, key=_start) - 1
+    while i >= 0:
+        if nodes[i].end > node.start:
+            yield nodes[i]
+        i = outer[i]
+
+
 def function_around(module: ir.Module, node: ir.Node) -> ir.FunctionDef | None:
     """Return the innermost function that a node stands in; None at the top of the module."""
-    functions, outer = of_kind(module, ir.FunctionDef), _outer_functions(module)
-    i = bisect_right(functions, node.start, key=_start) - 1
-    while i >= 0 and functions[i].end <= node.start:
-        i = outer[i]
-    return functions[i] if i >= 0 else None
+    return next(around(module, ir.FunctionDef, node), None)
 
 
 def scope_around(module: ir.Module, scopes: ScopeTable, node: ir.Node) -> Scope:
@@ -73,13 +79,13 @@ def _begin(statement: ir.Stmt) -> int:
 
 @per_file
 @cache
-def _outer_functions(module: ir.Module) -> list[int]:
-    """Return for each function of a module the position of the one around it, -1 for none."""
+def _outer(module: ir.Module, kind: type[ir.Node]) -> list[int]:
+    """Return for each node of a kind the position of the one around it, -1 for none."""
     found: list[int] = []
     open_ones: list[int] = []
-    functions = of_kind(module, ir.FunctionDef)
-    for i, function in enumerate(functions):
-        while open_ones and functions[open_ones[-1]].end <= function.start:
+    nodes = of_kind(module, kind)
+    for i, node in enumerate(nodes):
+        while open_ones and nodes[open_ones[-1]].end <= node.start:
             open_ones.pop()
         found.append(open_ones[-1] if open_ones else -1)
         open_ones.append(i)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 
 from xlamig import ir
 from xlamig.flow.model.by_kind import branch_of_test
+from xlamig.flow.model.counter_tests import seldom_by_counter
 from xlamig.flow.model.flag_tests import is_false, tests_of_flag, tests_of_return
 from xlamig.flow.model.scopes import Scope, path_of
 from xlamig.knowledge import values as table
@@ -92,6 +93,8 @@ class IntervalTests:
             return None
         if isinstance(test, ir.Attribute):
             return self._is_seldom_attribute(path_of(test), scope) or None
+        if seldom_by_counter(self._module, test) is False:
+            return False
         found = scope.lookup(test.id)
         if len(found) == 1 and found[0].kind == "value" and found[0].value is not None:
             return self._is_seldom(found[0].value, scope, 1)
@@ -139,6 +142,9 @@ class IntervalTests:
             drawn = drawn if drawn is not None else _outcome_of_draw(right, _MIRRORED[op], left)
             if drawn is not None:
                 return drawn
+        of_counter = seldom_by_counter(self._module, test)
+        if of_counter is not None:
+            return of_counter
         waits = op in (">", ">=", "==") and not (isinstance(right, ir.Const) and right.value in (0, 1))
         return True if waits and self._starts_again(test, left) else None
 

@@ -33,7 +33,7 @@ def performs_update(node: ir.FunctionDef, text: str) -> bool:
         return False
     given = {param.name for param in node.params}
     backward = stepped = False
-    for call in _straight_calls(node.body):
+    for call in straight_calls(node.body):
         receiver, _, name = path_of(call.func).rpartition(".")
         if isinstance(call.func, ir.Attribute) and call.func.attr == "backward":
             backward = True
@@ -42,13 +42,13 @@ def performs_update(node: ir.FunctionDef, text: str) -> bool:
     return backward and stepped
 
 
-def _straight_calls(body: Iterable[ir.Node]) -> Iterator[ir.Call]:
+def straight_calls(body: Iterable[ir.Node]) -> Iterator[ir.Call]:
     """Yield the calls of a body outside of its loops and inner functions."""
     for node in body:
         if isinstance(node, ir.Call):
             yield node
         if not isinstance(node, ir.For | ir.While | ir.FunctionDef | ir.ClassDef | ir.Lambda):
-            yield from _straight_calls(ir.children(node))
+            yield from straight_calls(ir.children(node))
 
 
 def _is_tensor_type(node: ir.Node) -> bool:

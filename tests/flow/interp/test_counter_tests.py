@@ -37,14 +37,16 @@ def often(text: str) -> set[str | None]:
 
 
 @pytest.mark.parametrize(
-    "test", ["epoch == 0", "j == 0", "not epoch", "i > 0", "i", "i < n", "i < 100", "i == j", "n == 0", "i >= 0"]
+    "test",
+    ["epoch == 0", "j == 0", "not epoch", "i > 0", "i", "i < n", "i < 100", "i == j", "n == 0", "i >= 0"],
 )
 def test_most_steps_pass(test: str) -> None:
     assert often(TRAIN.replace("TEST", test)) == {"step"}
 
 
 @pytest.mark.parametrize(
-    "test", ["i == 0", "not i", "i < 3", "i + 1 == len(loader)", "i == len(loader) - 1", "epoch == 0 and i == 0"]
+    "test",
+    ["i == 0", "not i", "i < 3", "i + 1 == len(loader)", "i == len(loader) - 1", "epoch == 0 and i == 0"],
 )
 def test_few_steps_pass(test: str) -> None:
     assert often(TRAIN.replace("TEST", test)) == {"interval"}

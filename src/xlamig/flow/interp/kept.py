@@ -116,17 +116,33 @@ def with_step_counter(state: State, info: ClassInfo, name: str, value: AbstractV
         value = NUMBER  # `self.i = (self.i + 1) % self.n`
     if value.kind != "number":
         return value
-    sure = LIKELY if any(_may_run_each_step(state, counts, m) for m in counts.counters[name]) else POSSIBLE
+    counting = counts.counters[name]
+    sure = LIKELY if any(_may_run_each_step(state, counts, m, name) for m in counting) else POSSIBLE
     return value.replace(cause="step-counter", loop=0, sure=sure, const=TOP.const)
 
 
-def _may_run_each_step(state: State, info: ClassInfo, method: ir.FunctionDef) -> bool:
-    """Return whether a method runs every step, or something in sight mentions it: a user calls the others."""
-    if info.frame.home != state.names.module or state.frame.scope.node is method:
+def _may_run_each_step(state: State, info: ClassInfo, method: ir.FunctionDef, name: str) -> bool:
+    """Return whether a method, which counts an attribute, runs every step, or something in sight mentions it:
+    a user calls the others. One in another module is taken to run, unless it adds what its caller gives it:
+    the classes of one more task."""
+    if state.frame.scope.node is method:
+        return True
+    if info.frame.home != state.names.module and not _adds_argument(method, name):
         return True
     if "per-step" in state.regions.of_function(method, info.scope):
         return True
     return re.search(rf"\.{method.name}\b", state.analysis.text) is not None
+
+
+def _adds_argument(method: ir.FunctionDef, name: str) -> bool:
+    """Return whether each addition of a method to an attribute is of one of its arguments."""
+    amounts = [
+        node.value
+        for node in ir.walk(method)
+        if isinstance(node, ir.AugAssign) and path_of(node.target) == f"self.{name}"
+    ]
+    given = {param.name for param in method.params}
+    return bool(amounts) and all(isinstance(one, ir.Name) and one.id in given for one in amounts)
 
 
 def cache_by_name(name: str, value: AbstractValue) -> AbstractValue:

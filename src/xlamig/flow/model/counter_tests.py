@@ -72,7 +72,9 @@ def _is_of_steps(loop: ir.For) -> bool:
 def _updates(call: ir.Call) -> bool:
     owner, _, name = path_of(call.func).rpartition(".")
     called = call.func.attr if isinstance(call.func, ir.Attribute) else name
-    return called == "backward" or (called == "step" and is_optimizer_or_scaler_name(owner.rpartition(".")[2]))
+    return called == "backward" or (
+        called == "step" and is_optimizer_or_scaler_name(owner.rpartition(".")[2])
+    )
 
 
 def _counters(loop: ir.For) -> Iterator[str]:

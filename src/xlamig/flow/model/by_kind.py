@@ -46,7 +46,8 @@ def branch_of_test(module: ir.Module, node: ir.Node) -> ir.If | None:
 
 def around(module: ir.Module, kind: type[Kind], node: ir.Node) -> Iterator[Kind]:
     """Yield the nodes of one kind, of functions or statements, that a node stands in, the innermost first."""
-    nodes, outer = of_kind(module, kind), _outer(module, kind)
+    nodes = of_kind(module, kind)
+    outer = _outer(module, kind)  # type: ignore[arg-type]  # any class is hashable
     i = bisect_right(nodes, node.start, key=_start) - 1
     while i >= 0:
         if nodes[i].end > node.start:

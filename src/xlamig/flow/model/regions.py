@@ -48,6 +48,7 @@ _OF_TRAINERS = re.compile(r"_step$|loss")
 _OF_FUNCTIONS = frozenset({"forward", "backward", "jvp", "setup_context"})
 _OF_DATASETS = frozenset({"__getitem__", "__getitems__"})
 _OF_ITERABLES = frozenset({"__iter__", "__next__"})
+_GRAPHS = re.compile(r"^torch_geometric\..*Dataset$")
 _COLLATOR = re.compile(r"Collat(?:or|e)")
 
 _MAY_TRAIN = re.compile(r"\.\s*(?:backward|step|zero_grad|optimizer_step)\b")
@@ -257,6 +258,8 @@ def _role(name: str, owner: str, bases: frozenset[str], methods: dict[str, ir.Fu
         loaded = any(_DATASET.search(n) for n in names)
         served = _OF_ITERABLES if iterable or "__getitem__" not in methods else _OF_DATASETS
         return WORKER if loaded and (name in served or name in _OF_DATASETS) else NO_CONTEXT
+    if name in ("get", "process") and any(map(_GRAPHS.search, bases)):
+        return WORKER
     if not bases or any(map(is_of_other_library, bases)):
         return NO_CONTEXT
     if any(_FUNCTION.search(base) for base in bases):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import fields
+from operator import attrgetter
 
 from xlamig.ir.expr import Const, Expr, Name, Sequence, Starred
 from xlamig.ir.node import Node
@@ -23,6 +25,8 @@ from xlamig.ir.stmt import (
 )
 
 _PLAIN = frozenset({"int", "str", "str | None", "bool", "tuple[str, ...]", "Constant"})
+_LONG = 16  # statements of a block that are worth a binary search
+_start = attrgetter("start")
 
 
 class _Holders(dict[type["Node"], tuple[str, ...]]):
@@ -107,7 +111,16 @@ def path_down(top: Node, node: Node) -> Iterator[Node]:
     current: Node | None = top
     while current is not None and current is not node:
         yield current
-        current = next((child for child in children(current) if encloses(child, node)), None)
+        current = _child_around(current, node)
+
+
+def _child_around(node: Node, inner: Node) -> Node | None:
+    for block in blocks_of(node):
+        if len(block) > _LONG:
+            at = bisect_right(block, inner.start, key=_start) - 1
+            if at >= 0 and encloses(block[at], inner):
+                return block[at]
+    return next((child for child in children(node) if encloses(child, inner)), None)
 
 
 def statement_of(node: Node, top: Stmt) -> Stmt:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Mapping, Sequence, Set
+from functools import lru_cache
 
 from xlamig import ir
 from xlamig.facts import ChangingConstant, Fact
 from xlamig.fix.context import Draft, FixContext, Options
 from xlamig.fix.imports import ensure_module
 from xlamig.fix.names import last_name, names_read
-from xlamig.fix.scopes import bindings, function_around, path_to, subscript_at
+from xlamig.fix.scopes import all_bindings, bindings, function_around, path_to, subscript_at
 from xlamig.knowledge import values as table
+from xlamig.per_file import per_file
 
 _PURE = (ir.Name, ir.Attribute, ir.Const, ir.Binary, ir.Unary)
 _SETTINGS = {"args", "cfg", "config", "opt", "self"}
@@ -102,16 +104,27 @@ def is_plain(node: ir.Node) -> bool:
 def _is_tensor_at_times(module: ir.Module, node: ir.Subscript) -> bool:
     """Return whether a branch that the read is not in makes a tensor of the array that a name holds."""
     path = path_to(module, node.start, node.end)
-    owner, name = function_around(path), last_name(node.value)
-    inside = [part for part in path if isinstance(part, ir.If)]
-    for branch in ir.walk(owner):
-        if isinstance(branch, ir.If) and not any(branch is part for part in inside):
-            for bound in bindings(branch, name):
-                if isinstance(bound, ir.Assign) and name in names_read(bound.value):
-                    calls = (part for part in ir.walk(bound.value) if isinstance(part, ir.Call))
-                    if any(last_name(call.func) in table.names("torch", "of-data") for call in calls):
-                        return True
-    return False
+    inside = {id(part) for part in path}
+    return any(
+        isinstance(part, ir.If) and id(part) not in inside
+        for made in _made_of_data(function_around(path)).get(last_name(node.value), ())
+        for part in path_to(module, made.start, made.end)
+    )
+
+
+@per_file
+@lru_cache(maxsize=8)  # the fixes of one file ask again and again about the same few functions
+def _made_of_data(owner: ir.Node) -> Mapping[str, Sequence[ir.Assign]]:
+    """Return the assignments that make a tensor of the array that a name holds, by the name."""
+    makers = table.names("torch", "of-data")
+    found: dict[str, list[ir.Assign]] = {}
+    for name, bound in all_bindings(owner).items():
+        for node in bound:
+            if isinstance(node, ir.Assign) and name in names_read(node.value):
+                calls = (part for part in ir.walk(node.value) if isinstance(part, ir.Call))
+                if any(last_name(call.func) in makers for call in calls):
+                    found.setdefault(name, []).append(node)
+    return found
 
 
 def _is_changed(node: ir.Subscript, parent: ir.Node) -> bool:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from xlamig import ir
 from xlamig.facts import DynamicShape, Fact
@@ -12,6 +13,7 @@ from xlamig.fix.insertion import insert_after
 from xlamig.fix.names import last_name
 from xlamig.fix.scopes import bindings, function_around, only_value, path_to, reads
 from xlamig.fix.strategies.index_select import is_plain
+from xlamig.per_file import per_file
 
 _CONVERSIONS = {"detach", "double", "float", "half", "int", "long"}
 _KEEP_ZERO = {"abs", "pow", "square"}
@@ -66,10 +68,20 @@ def masked_rows(fact: Fact, options: Options, context: FixContext) -> Draft | No
 
 def _rows_of(owner: ir.Node, mask: str, module: ir.Module) -> Iterator[_Rows | None]:
     """Yield what the mask selects; None for a use as an index that is not such a statement."""
+    for node in _selected_in(owner).get(mask, ()):
+        yield _rows(node, path_to(module, node.start, node.end), owner)
+
+
+@per_file
+@lru_cache(maxsize=8)  # the fixes of one file ask again and again about the same few functions
+def _selected_in(owner: ir.Node) -> Mapping[str, Sequence[ir.Subscript]]:
+    """Return the subscripts of a function by the name that is their only index."""
+    found: dict[str, list[ir.Subscript]] = {}
     for node in ir.walk(owner):
         match node:
-            case ir.Subscript(index=(ir.Name(id=name),)) if name == mask:
-                yield _rows(node, path_to(module, node.start, node.end), owner)
+            case ir.Subscript(index=(ir.Name(id=name),)):
+                found.setdefault(name, []).append(node)
+    return found
 
 
 def _rows(read: ir.Subscript, path: Sequence[ir.Node], owner: ir.Node) -> _Rows | None:

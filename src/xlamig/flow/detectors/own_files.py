@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import TypeVar
 
 from xlamig import ir
 from xlamig.facts import ApiUse, Fact, Span
 from xlamig.flow.detectors.same_run import SameRun
-from xlamig.flow.model.by_kind import call_at, of_kind, scope_around
+from xlamig.flow.model.by_kind import call_at, calls_in, of_kind, scope_around
 from xlamig.flow.model.file_writers import WRITES
 from xlamig.flow.model.only_calls import arguments
 from xlamig.flow.model.option_codes import option_of
@@ -17,6 +19,7 @@ from xlamig.flow.model.scopes import Scope, ScopeTable, path_of
 from xlamig.flow.model.site import Analysis
 from xlamig.knowledge import values as table
 
+Item = TypeVar("Item")
 HOST_DATA, ON_HOST = "host-data", "on-host"
 PRETRAINED = re.compile(r"pre_?train|finetune", re.I)
 _SAVES = "saves"  # the habit of a module, see engine.clues
@@ -52,13 +55,13 @@ class OwnFiles:
         path = file_argument(load, 0) if load is not None else None
         if load is None or path is None:
             return {}
-        every = list(self._saves())
-        if SameRun(self.scopes, self.analysis, every, self.called_elsewhere).writes(load, path):
+        if self._same_run.writes(load, path):
             return {"own-file": "run"}
-        saves = [save for save in every if self._is_same(load, path, save)]
+        saves = list(self._saves_of(load, path))
         if saves and all(map(self._holds_host_data, saves)):
             return {"own-file": "host"}
-        return {"saved-on-cpu": "yes"} if self._is_chosen(load, path) and self._saves_copies(every) else {}
+        is_copy = self._is_chosen(load, path) and self._saves_copies
+        return {"saved-on-cpu": "yes"} if is_copy else {}
 
     def _may_be_own(self) -> bool:
         """Return whether the module saves, or the program has functions that do."""
@@ -66,19 +69,27 @@ class OwnFiles:
             habit.startswith(f"{WRITES}|") for habit in self.analysis.elsewhere
         )
 
-    def _saves(self) -> Iterator[ir.Call]:
+    @cached_property
+    def _saves(self) -> Sequence[ir.Call]:
         names = table.names("collectives", "saves")
-        for call in of_kind(self._module, ir.Call):
-            if len(call.args) > 1 and self.analysis.names.dotted(call.func, self._scope(call)) in names:
-                yield call
+        return [
+            call
+            for call in of_kind(self._module, ir.Call)
+            if len(call.args) > 1 and self.analysis.names.dotted(call.func, self._scope(call)) in names
+        ]
+
+    @cached_property
+    def _same_run(self) -> SameRun:
+        return SameRun(self.scopes, self.analysis, self._saves, self.called_elsewhere)
 
     # ------------------------------------------------------------------ what is saved
 
-    def _saves_copies(self, saves: Sequence[ir.Call]) -> bool:
+    @cached_property
+    def _saves_copies(self) -> bool:
         """Return whether the program saves states, and all that it saves are copies on the CPU."""
-        if _SAVES in self.analysis.elsewhere or not any(map(self._saves_state, saves)):
+        if _SAVES in self.analysis.elsewhere or not any(map(self._saves_state, self._saves)):
             return False
-        proofs = (self.proofs.get((save.start, save.end), {}) for save in saves)
+        proofs = (self.proofs.get((save.start, save.end), {}) for save in self._saves)
         return all(HOST_DATA in proven or ON_HOST in proven for proven in proofs)
 
     def _saves_state(self, save: ir.Call) -> bool:
@@ -114,38 +125,66 @@ class OwnFiles:
 
     # ------------------------------------------------------------------ paths
 
-    def _is_same(self, load: ir.Call, path: ir.Expr, save: ir.Call) -> bool:
-        """Return whether a save writes the file that is loaded."""
-        written = file_argument(save, 1)
-        here, there = self._scope(load), self._scope(save)
-        if written is None:
-            return False
-        name = file_name(path, here)
-        if name and name == file_name(written, there):
-            return True
-        same = self._text(path) == self._text(written)
-        if same and (here is there or (here.class_scope is there.class_scope and _is_of_self(path))):
-            return True
-        return self._is_passed(here, path, there, written)
+    def _saves_of(self, load: ir.Call, path: ir.Expr) -> Iterator[ir.Call]:
+        """Yield the saves that write the file that is loaded."""
+        here = self._scope(load)
+        if name := file_name(path, here):
+            yield from self._saves_by_name.get(name, ())
+        for save in self._saves_by_text.get(self._text(path), ()):
+            there = self._scope(save)
+            if here is there or (here.class_scope is there.class_scope and _is_of_self(path)):
+                yield save
+        yield from self._saves_given(here, path)
 
-    def _is_passed(self, here: Scope, path: ir.Expr, there: Scope, written: ir.Expr) -> bool:
-        """Return whether the function that loads gives the path to the one that saves: `make(ids, path)`."""
-        saver, loader = there.node, here.node
-        if not isinstance(written, ir.Name) or not isinstance(saver, ir.FunctionDef) or loader is None:
-            return False
-        for call in of_kind(self._module, ir.Call):
-            inside = loader.start <= call.start < loader.end
-            if inside and path_of(call.func).rpartition(".")[2] == saver.name:
-                given = arguments(call, saver).get(written.id)
-                if given is not None and self._text(given) == self._text(path):
-                    return True
-        return False
+    def _saves_given(self, here: Scope, path: ir.Expr) -> Iterator[ir.Call]:
+        """Yield the saves of functions that get the path from the one that loads: `make(ids, path)`."""
+        loader = here.node
+        if not isinstance(loader, ir.FunctionDef):
+            return
+        for call in calls_in(self._module, loader):
+            for saver, save in self._savers.get(path_of(call.func).rpartition(".")[2], ()):
+                written = file_argument(save, 1)
+                if isinstance(written, ir.Name) and loader.start <= call.start:
+                    given = arguments(call, saver).get(written.id)
+                    if given is not None and self._text(given) == self._text(path):
+                        yield save
+
+    @cached_property
+    def _saves_by_name(self) -> Mapping[str, Sequence[ir.Call]]:
+        return _grouped(
+            (file_name(written, self._scope(save)), save)
+            for save in self._saves
+            if (written := file_argument(save, 1)) is not None
+        )
+
+    @cached_property
+    def _saves_by_text(self) -> Mapping[str, Sequence[ir.Call]]:
+        return _grouped(
+            (self._text(written), save)
+            for save in self._saves
+            if (written := file_argument(save, 1)) is not None
+        )
+
+    @cached_property
+    def _savers(self) -> Mapping[str, Sequence[tuple[ir.FunctionDef, ir.Call]]]:
+        """The functions that save, by name, each with its saves."""
+        around = ((self._scope(save).node, save) for save in self._saves)
+        return _grouped(
+            (saver.name, (saver, save)) for saver, save in around if isinstance(saver, ir.FunctionDef)
+        )
 
     def _text(self, node: ir.Expr) -> str:
         return self.analysis.in_one_line(node)
 
     def _scope(self, call: ir.Call) -> Scope:
         return scope_around(self._module, self.scopes, call)
+
+
+def _grouped(items: Iterable[tuple[str, Item]]) -> Mapping[str, Sequence[Item]]:
+    found: dict[str, list[Item]] = {}
+    for key, item in items:
+        found.setdefault(key, []).append(item)
+    return found
 
 
 def _is_of_self(node: ir.Expr) -> bool:

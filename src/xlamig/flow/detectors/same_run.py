@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from functools import cached_property
 from typing import NamedTuple
 
@@ -16,7 +16,7 @@ from xlamig.flow.model.file_writers import (
     habits_of,
     writers,
 )
-from xlamig.flow.model.only_calls import arguments
+from xlamig.flow.model.only_calls import arguments, calls_named
 from xlamig.flow.model.saved_paths import file_argument, file_name, only_value, opened
 from xlamig.flow.model.scopes import Scope, ScopeTable, path_of
 from xlamig.flow.model.site import Analysis
@@ -46,6 +46,7 @@ class SameRun:
         self.scopes, self.analysis, self.saves = scopes, analysis, saves
         self.called_elsewhere = called_elsewhere
         self._module = analysis.module
+        self._are_saves = frozenset(saves)
 
     def writes(self, load: ir.Call, path: ir.Expr) -> bool:
         """Return whether each run that comes to a load has written its file by then."""
@@ -75,10 +76,8 @@ class SameRun:
             return []
         return [
             call
-            for call in of_kind(self._module, ir.Call)
-            if isinstance(call.func, ir.Name)
-            and call.func.id == function.name
-            and function_around(self._module, call) is not function
+            for call in calls_named(self._module, function.name)
+            if isinstance(call.func, ir.Name) and function_around(self._module, call) is not function
         ]
 
     def _text_outside(self, path: ir.Expr, scope: Scope, call: ir.Call) -> str:
@@ -105,7 +104,7 @@ class SameRun:
 
     def _is_written_by(self, place: _Place, call: ir.Call, top: ir.Node) -> bool:
         """Return whether a call writes a file."""
-        if call in self.saves:
+        if call in self._are_saves:
             written = file_argument(call, 1)
             if written is None or not place.text:
                 return False
@@ -169,15 +168,28 @@ class SameRun:
         function = function_around(self._module, load)
         if function is None:
             return False
-        habits = {*self.analysis.elsewhere, *habits_of(self._module, self.scopes, self.analysis.text)}
+        habits = self._habits
         if f"{SAVED_FIRST}|{function.name}" not in habits or f"{LOADS_ALONE}|{function.name}" in habits:
             return False
+        saver, save = self._savers.get(function.name.replace("load", "save"), (None, None))
+        written = file_argument(save, 1) if save is not None else None
+        if saver is None or written is None:
+            return False
         here = self._written_out(path, self.scopes.of(function))
+        return self._written_out(written, self.scopes.of(saver)) == here
+
+    @cached_property
+    def _habits(self) -> Set[str]:
+        return {*self.analysis.elsewhere, *habits_of(self._module, self.scopes, self.analysis.text)}
+
+    @cached_property
+    def _savers(self) -> Mapping[str, tuple[ir.FunctionDef, ir.Call]]:
+        """The functions that save by their names, each with the first of its saves."""
+        found: dict[str, tuple[ir.FunctionDef, ir.Call]] = {}
         for save in self.saves:
-            saver, written = function_around(self._module, save), file_argument(save, 1)
-            if saver is not None and saver.name == function.name.replace("load", "save"):
-                return written is not None and self._written_out(written, self.scopes.of(saver)) == here
-        return False
+            if (saver := function_around(self._module, save)) is not None:
+                found.setdefault(saver.name, (saver, save))
+        return found
 
     def _written_out(self, path: ir.Expr, scope: Scope) -> tuple[str, ...]:
         """Return a path, and what its function gives the names in it."""

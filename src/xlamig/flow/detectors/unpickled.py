@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cached_property
 
 from xlamig import ir
 from xlamig.facts import ApiUse, Fact, Span
@@ -47,22 +48,22 @@ class Unpickled:
         self.scopes, self.analysis = scopes, analysis
         self._module = analysis.module
         self._pickled = Pickled(analysis.module, scopes, analysis.text)
-        self._habits: list[str] | None = None
 
     def proof(self, fact: Fact) -> Mapping[str, str]:
         """Return the proof "holds-objects" of a load, which says in words what the file holds."""
         if not isinstance(fact, ApiUse) or fact.name != _LOADER or fact.via != "call":
             return {}
         load = call_at(self._module, fact.span)
-        if load is None or TRUSTS in self._all_habits():
+        if load is None or TRUSTS in self._habits:
             return {}
         what = self._used(load) or self._saved(load)
         return {HOLDS_OBJECTS: what} if what else {}
 
-    def _all_habits(self) -> list[str]:
-        if self._habits is None:
-            self._habits = [*self._pickled.habits(), *self.analysis.elsewhere]
-        return self._habits
+    @cached_property
+    def _habits(self) -> Mapping[str, Sequence[str]]:
+        """The habits of the program, each with its parts, in the order in which they are found."""
+        found = dict.fromkeys((*self._pickled.habits(), *self.analysis.elsewhere))
+        return {habit: habit.split("|", 3) for habit in found}
 
     # ------------------------------------------------------------------ what is done with it
 
@@ -128,17 +129,24 @@ class Unpickled:
         path = next((arg.value for arg in load.args if arg.keyword in (None, "f")), None)
         text = self._text(path) if path is not None else ""
         scope = self._pickled.scope_at(load)
-        for save in self._pickled.saves():
-            is_same = self._text(save.args[1].value) == text and self._pickled.scope_at(save) is scope
-            if is_same and (what := self._pickled.object_in(save.args[0].value, scope)):
+        for save in self._saves.get((text, scope), ()):
+            if what := self._pickled.object_in(save.args[0].value, scope):
                 return f"{_SAVED} {what} there"
-        habits = [habit.split("|", 3) for habit in self._all_habits() if habit.startswith(f"{HABIT}|")]
-        for _, kind, where, what in habits:
+        for _, kind, where, what in (parts for parts in self._habits.values() if parts[0] == HABIT):
             if kind == FILE and where.rpartition(".")[0] and text.rstrip("\"')").endswith(where):
                 return f"{_SAVED} {what} there"
             if kind == KEYS and self._is_checkpoint(load, frozenset(where.split(",")), text):
                 return f"{_SAVED} {what}"
         return ""
+
+    @cached_property
+    def _saves(self) -> Mapping[tuple[str, Scope], Sequence[ir.Call]]:
+        """The calls that save by how the file is written, and the scope around."""
+        found: dict[tuple[str, Scope], list[ir.Call]] = {}
+        for save in self._pickled.saves():
+            place = (self._text(save.args[1].value), self._pickled.scope_at(save))
+            found.setdefault(place, []).append(save)
+        return found
 
     def _is_checkpoint(self, load: ir.Call, saved: frozenset[str], path: str) -> bool:
         """Return whether what is loaded has the keys that the program saves: several of them, or one where

@@ -11,13 +11,12 @@ from xlamig.flow.interp.domain import AbstractValue, element_of
 from xlamig.flow.interp.frames import Loop
 from xlamig.flow.interp.same_reads import is_unchanged
 from xlamig.flow.interp.state import State
+from xlamig.flow.interp.stored_paths import StoredPaths, stored_in
 from xlamig.flow.model.known import short
 from xlamig.flow.model.scopes import path_of
 
 _Header = tuple[ir.Expr, ir.Expr]
 """The target of a loop, and what it goes through."""
-_CHANGES = frozenset({"append", "clear", "extend", "insert", "pop", "remove", "reverse", "sort"})
-"""The methods of lists that change them; of a tensor only `sort` is one, which gives another tensor."""
 _DEPTH = 3  # names that stand for one another
 _WRAPPERS = frozenset({"enumerate", "reversed", "tqdm", "zip"})
 
@@ -37,7 +36,7 @@ class LoopNames:
         """Return the names of a loop."""
         parts = tuple(ir.walk(loop))
         return cls(
-            stored_in(loop),
+            frozenset(stored_in(loop).by_path),
             frozenset(part.target.id for part in parts if isinstance(part, ir.AugAssign)
                       and isinstance(part.target, ir.Name) and isinstance(part.value, ir.Const)),
             tuple(part for part in parts if isinstance(part, ir.For)),
@@ -88,11 +87,12 @@ class ElementReads:
         ]
         if made:
             targets = frozenset[str]().union(*(names_in(part.target) for part in made[-1].generators))
-            return is_unchanged(self.m, node, made[-1], targets)
+            stored = StoredPaths((name, made[-1]) for name in targets)
+            return is_unchanged(self.m, node, made[-1], stored)
         around = self.m.loops_around(node)
         if not around:
             return False
-        return is_unchanged(self.m, node, around[-1].node, self._names_of(around[-1]).stored)
+        return is_unchanged(self.m, node, around[-1].node, stored_in(around[-1].node))
 
     def _names_of(self, loop: Loop) -> LoopNames:
         names = self._names.get(loop.id)
@@ -136,11 +136,8 @@ class _Rows:
 
     def _last_assignment(self, name: str, before: int) -> ir.Assign | None:
         """Return what gives a name its value above a place; None where a branch may give it another."""
-        made = [
-            part
-            for part in ir.walk(self.loop)
-            if part.start < before and isinstance(part, ir.Stmt) and name in _stored(part)
-        ]
+        stores = stored_in(self.loop).by_path.get(name, ())
+        made = [part for part in stores if part.start < before and isinstance(part, ir.Stmt)]
         last = max(made, key=lambda part: part.start, default=None)
         match last:
             case ir.Assign(targets=(ir.Name(id=target),)) if target == name and self._is_above(last, before):
@@ -239,33 +236,3 @@ def _unwrapped(node: ir.Expr) -> Iterator[ir.Expr]:
             yield from _unwrapped(value)
         case ir.Name() | ir.Attribute():
             yield node
-
-
-def stored_in(node: ir.Node, but: int = -1) -> frozenset[str]:
-    """Return the names and paths that a loop or function assigns to, or writes into; without the statements
-    that start at `but`."""
-    return frozenset(path for part in ir.walk(node) if part.start != but for path in _stored(part))
-
-
-def _stored(part: ir.Node) -> Iterator[str]:
-    """Yield the names and paths that a node assigns to, or writes into."""
-    match part:
-        case ir.Assign(targets=targets):
-            yield from (path for target in targets for path in _written(target))
-        case ir.AugAssign(target=target) | ir.AnnAssign(target=target) | ir.For(target=target):
-            yield from _written(target)
-        case ir.Walrus(target=target) | ir.WithItem(target=ir.Expr() as target):
-            yield from _written(target)
-        case ir.Call(func=ir.Attribute(value=owner, attr=attr)) if attr.endswith("_") or attr in _CHANGES:
-            yield from _written(owner)
-
-
-def _written(target: ir.Expr) -> Iterator[str]:
-    match target:
-        case ir.Sequence(elements=elements):
-            for element in elements:
-                yield from _written(element)
-        case ir.Subscript(value=value):
-            yield from _written(value)
-        case ir.Name() | ir.Attribute():
-            yield path_of(target)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from functools import lru_cache
 
 from xlamig import ir
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.local_values import only_result
 from xlamig.flow.model.scopes import Binding, Scope, path_of
 from xlamig.knowledge import values as table
+from xlamig.per_file import per_file
 
 _DEPTH = 48  # expressions, one in or behind the other
 _SIZED = frozenset({"shape", "ndim", "dtype", "device"})
@@ -117,12 +119,12 @@ class _Mask:
         first, _, rest = path.partition(".")
         around = scope.class_scope if first == "self" and rest else bound[0].scope
         root = around.node if around is not None and around.node is not None else self.m.analysis.module
-        changed = {part.start for part in ir.walk(root) if isinstance(part, ir.AugAssign)}
+        changed = _changed_in(root)
         return all(
             self._is_fixed_binding(b, path, scope, size, changed) for b in bound
         ) and self._are_writes_fixed(path, scope, root)
 
-    def _is_fixed_binding(self, b: Binding, path: str, scope: Scope, size: bool, changed: set[int]) -> bool:
+    def _is_fixed_binding(self, b: Binding, path: str, scope: Scope, size: bool, changed: Set[int]) -> bool:
         if b.kind == "value" and b.value is not None:
             return self.is_fixed(b.value, b.scope, size)
         if b.kind == "opaque" and not size and (counted := _counted(b, path)):
@@ -155,25 +157,40 @@ class _Mask:
 
     def _are_writes_fixed(self, path: str, scope: Scope, root: ir.Node) -> bool:
         """Return whether all that is written into a tensor in place is fixed, and where."""
-        return all(self._are_fixed(written, scope) for written in _writes(root, path))
+        return all(self._are_fixed(written, scope) for written in _writes_in(root).get(path, ()))
 
 
-def _writes(root: ir.Node, path: str) -> Iterator[tuple[ir.Node, ...]]:
-    """Yield the indices and values of each write into a tensor."""
+@per_file
+@lru_cache(maxsize=64)  # each name of each mask asks again
+def _changed_in(root: ir.Node) -> Set[int]:
+    """Return where the statements start that change a name: `n += 1`."""
+    return {part.start for part in ir.walk(root) if isinstance(part, ir.AugAssign)}
+
+
+@per_file
+@lru_cache(maxsize=64)
+def _writes_in(root: ir.Node) -> Mapping[str, Sequence[tuple[ir.Node, ...]]]:
+    """Return the indices and values of each write into a tensor, by its path."""
+    found: dict[str, list[tuple[ir.Node, ...]]] = {}
     for node in ir.walk(root):
-        match node:
-            case ir.Assign(targets=targets, value=value):
-                for target in targets:
-                    if isinstance(target, ir.Subscript) and path_of(target.value) == path:
-                        yield (*target.index, value)
-            case ir.AugAssign(target=ir.Subscript(value=owner, index=index), value=value):
-                if path_of(owner) == path:
-                    yield (*index, value)
-            case ir.AugAssign(target=target, value=value) if path_of(target) == path:
-                yield (value,)
-            case ir.Call(func=ir.Attribute(value=owner, attr=attr), args=args) if attr.endswith("_"):
-                if path_of(owner) == path:
-                    yield args
+        for owner, written in _writes(node):
+            found.setdefault(path_of(owner), []).append(written)
+    return found
+
+
+def _writes(node: ir.Node) -> Iterator[tuple[ir.Expr, tuple[ir.Node, ...]]]:
+    """Yield the tensors that a node writes into, with the indices and values."""
+    match node:
+        case ir.Assign(targets=targets, value=value):
+            for target in targets:
+                if isinstance(target, ir.Subscript):
+                    yield target.value, (*target.index, value)
+        case ir.AugAssign(target=ir.Subscript(value=owner, index=index), value=value):
+            yield owner, (*index, value)
+        case ir.AugAssign(target=target, value=value):
+            yield target, (value,)
+        case ir.Call(func=ir.Attribute(value=owner, attr=attr), args=args) if attr.endswith("_"):
+            yield owner, args
 
 
 def _counts(iterated: ir.Expr) -> bool:
@@ -184,14 +201,23 @@ def _counts(iterated: ir.Expr) -> bool:
 
 def _counted(b: Binding, path: str) -> tuple[ir.Arg, ...]:
     """Return what the loop counts to that binds a name: `n` of `for i in range(n)`."""
-    for node in ir.walk(b.scope.node) if b.scope.node is not None else ():
+    return _counted_in(b.scope.node).get((path, b.start), ()) if b.scope.node is not None else ()
+
+
+@per_file
+@lru_cache(maxsize=64)
+def _counted_in(root: ir.Node) -> Mapping[tuple[str, int], tuple[ir.Arg, ...]]:
+    """Return what loops count to, by the name and place of their target."""
+    found: dict[tuple[str, int], tuple[ir.Arg, ...]] = {}
+    for node in ir.walk(root):
         match node:
-            case ir.For(target=ir.Name(id=name), iter=ir.Call(func=ir.Name(id="range"), args=args)):
-                if name == path and node.start == b.start:
-                    return args
-    return ()
+            case ir.For(target=ir.Name(id=name), iter=ir.Call(func=ir.Name(id="range"), args=args)) if args:
+                found[name, node.start] = args
+    return found
 
 
+@per_file
+@lru_cache(maxsize=64)
 def _sizes_of(root: ir.Node | None) -> frozenset[str]:
     """Return the names that a function gives to `range`, or as the size of a tensor."""
     calls = [node for node in ir.walk(root) if isinstance(node, ir.Call)] if root is not None else []

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence, Set
+from functools import lru_cache
+from typing import NamedTuple
 
 from xlamig import ir
 from xlamig.flow.interp.arguments import Args
@@ -17,6 +19,7 @@ from xlamig.flow.model.option_codes import codes_of
 from xlamig.flow.model.outcomes import most_of
 from xlamig.flow.model.scopes import path_of
 from xlamig.flow.model.scripts import is_script, starts_program
+from xlamig.per_file import per_file
 
 _PADS = re.compile(r"^DataCollator(?:WithPadding|ForSeq2Seq|ForTokenClassification)$")
 _FIXED = frozenset({False, "max_length", "do_not_pad"})
@@ -34,17 +37,17 @@ def loader_of(m: State, args: Args, node: ir.Call, name: str, divided: bool) -> 
     batch = batch_by(m, args, node)
     target = m.statement.targets[0] if isinstance(m.statement, ir.Assign) else None
     path, root = path_of(target) if target is not None else "", m.frame.scope.node
-    inside = [*ir.walk(root)] if path and isinstance(root, ir.FunctionDef) else []
-    around = inside or ([*ir.walk(m.analysis.module)] if path else [])
+    inside = isinstance(root, ir.FunctionDef)
+    around = _around(root if isinstance(root, ir.FunctionDef) else m.analysis.module)
     m.prove(
         node,
         divided=divided,
         pads_by_batch=_pads_by_batch(m, args, batch),
-        evened=any(_is_prepared(part, path) for part in around),
-        scored=_is_scored(inside, path),
+        evened=path in around.prepared,
+        scored=inside and path in around.scored,
         single=_is_single(m, args.node(1, "batch_size")),
         first_batch=_gives_first_batch(node, m.statement, around),
-        unread=(bool(inside) or _is_script(m)) and _is_unread(node, m.statement, around),
+        unread=(inside or _is_script(m)) and _is_unread(node, m.statement, around),
     )
     loader = AbstractValue("loader", place_of_batches(args), element=batch)
     return keeping_last(loader, args, Made(node, m.statement, name))
@@ -87,30 +90,20 @@ def _pads(function: ir.Node) -> bool:
     return found
 
 
-def _is_prepared(node: ir.Node, path: str) -> bool:
-    """Return whether `accelerator.prepare` takes a loader."""
-    match node:
-        case ir.Call(func=ir.Attribute(value=owner, attr="prepare" | "prepare_data_loader"), args=args):
-            given = any(path_of(arg.value) == path for arg in args)
-            return given and "accelerator" in path_of(owner).lower()
-    return False
-
-
 def _is_single(m: State, size: ir.Expr | None) -> bool:
     if not isinstance(size, ir.Name | ir.Attribute | ir.Subscript):
         return False
     return most_of(codes_of(size, m.frame.scope), m.analysis.values.switches) == 1
 
 
-def _gives_first_batch(loader: ir.Call, statement: ir.Node, around: list[ir.Node]) -> bool:
+def _gives_first_batch(loader: ir.Call, statement: ir.Node, around: _Around) -> bool:
     """Return whether every use of a loader is `next(iter(loader))`."""
     if any(_first_of(node) is loader for node in ir.walk(statement)):
         return True
     match statement:
         case ir.Assign(targets=(ir.Name(id=name) as target,), value=value) if value is loader:
-            uses = [n for n in around if isinstance(n, ir.Name) and n.id == name and n is not target]
-            firsts = {id(_first_of(node)) for node in around}
-            return bool(uses) and all(id(use) in firsts for use in uses)
+            uses = [use for use in around.names.get(name, ()) if use is not target]
+            return bool(uses) and all(id(use) in around.firsts for use in uses)
     return False
 
 
@@ -119,16 +112,64 @@ def _is_script(m: State) -> bool:
     return is_script(m.analysis.module) or starts_program(m.analysis.module)
 
 
-def _is_unread(loader: ir.Call, statement: ir.Node, around: list[ir.Node]) -> bool:
+def _is_unread(loader: ir.Call, statement: ir.Node, around: _Around) -> bool:
     """Return whether the name of a loader is used for nothing, or to ask how long the loader is and what it
     loads: `len(loader.dataset)`."""
     match statement:
         case ir.Assign(targets=(ir.Name(id=name),), value=value) if value is loader:
-            if any(map(_reads_any_name, around)):
-                return False
-            asides = {id(found) for node in around for found in _set_or_asked(node)}
-            return all(id(n) in asides for n in around if isinstance(n, ir.Name) and n.id == name)
+            uses = around.names.get(name, ())
+            return not around.reads_any_name and all(id(use) in around.asides for use in uses)
     return False
+
+
+class _Around(NamedTuple):
+    """What a function or module does with loaders, by the paths or the identities of names: `prepared` by
+    Accelerate, `scored` where it evaluates a model, taken as the first batch (`firsts`), or set and asked
+    (`asides`)."""
+
+    names: Mapping[str, Sequence[ir.Name]]
+    prepared: Set[str]
+    scored: Set[str]
+    firsts: Set[int]
+    asides: Set[int]
+    reads_any_name: bool
+
+
+@per_file
+@lru_cache(maxsize=64)  # each loader asks again
+def _around(root: ir.Node) -> _Around:
+    names: dict[str, list[ir.Name]] = {}
+    nodes = [*ir.walk(root)]
+    for name in (node for node in nodes if isinstance(node, ir.Name)):
+        names.setdefault(name.id, []).append(name)
+    return _Around(
+        names,
+        {path for node in nodes for path in _prepared(node)} - {""},
+        _scored(nodes),
+        {id(_first_of(node)) for node in nodes},
+        {id(found) for node in nodes for found in _set_or_asked(node)},
+        any(map(_reads_any_name, nodes)),
+    )
+
+
+def _prepared(node: ir.Node) -> Iterator[str]:
+    """Yield the loaders that `accelerator.prepare` takes."""
+    match node:
+        case ir.Call(func=ir.Attribute(value=owner, attr="prepare" | "prepare_data_loader"), args=args):
+            if "accelerator" in path_of(owner).lower():
+                yield from (path_of(arg.value) for arg in args)
+
+
+def _scored(nodes: Sequence[ir.Node]) -> Set[str]:
+    """Return the loaders that a function goes through while it evaluates a model: it calls `eval()`, or
+    computes no gradients, and trains nothing."""
+    calls = [node for node in nodes if isinstance(node, ir.Call)]
+    methods = {call.func.attr for call in calls if isinstance(call.func, ir.Attribute)}
+    evaluates = "eval" in methods or any(_NO_GRADIENTS.search(path_of(call.func)) for call in calls)
+    if not evaluates or not methods.isdisjoint(_TRAINS):
+        return set()
+    loops = (node for node in nodes if isinstance(node, ir.For))
+    return {path for loop in loops for path in _paths_in(loop.iter)} - {""}
 
 
 def _reads_any_name(node: ir.Node) -> bool:
@@ -162,15 +203,5 @@ def _first_of(node: ir.Node) -> ir.Expr | None:
     return None
 
 
-def _is_scored(inside: list[ir.Node], path: str) -> bool:
-    """Return whether a function goes through a loader, and evaluates a model: it calls `eval()`, or computes
-    no gradients, and trains nothing."""
-    calls = [node for node in inside if isinstance(node, ir.Call)]
-    methods = {call.func.attr for call in calls if isinstance(call.func, ir.Attribute)}
-    evaluates = "eval" in methods or any(_NO_GRADIENTS.search(path_of(call.func)) for call in calls)
-    loops = any(path in _names_of(node.iter) for node in inside if isinstance(node, ir.For))
-    return evaluates and loops and methods.isdisjoint(_TRAINS)
-
-
-def _names_of(node: ir.Node) -> Iterator[str]:
+def _paths_in(node: ir.Node) -> Iterator[str]:
     return (path_of(part) for part in ir.walk(node) if isinstance(part, ir.Name | ir.Attribute))

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Set
+from functools import lru_cache
 
 from xlamig import ir
 from xlamig.flow.interp.kept_reads import is_kept
 from xlamig.flow.interp.state import State
+from xlamig.flow.interp.stored_paths import StoredPaths
 from xlamig.flow.model.scopes import path_of
 from xlamig.knowledge import values as table
+from xlamig.per_file import per_file
 
 _TRAINED = frozenset({"requires_grad", "requires_grad_", "grad"})
 
 
-def is_unchanged(m: State, node: ir.Node, loop: ir.Node, stored: Set[str]) -> bool:
+def is_unchanged(m: State, node: ir.Node, loop: ir.Node, stored: StoredPaths) -> bool:
     """Return whether a tensor that the iterations of a loop or comprehension read has the same value in all
     of them: it was made before the loop, which assigns to the paths `stored`, and nothing there may write
     into it."""
@@ -27,10 +30,11 @@ def is_unchanged(m: State, node: ir.Node, loop: ir.Node, stored: Set[str]) -> bo
     return not attribute and value is not None and value.kind == "tensor" and not _is_trained(m, path)
 
 
-def holds_same(loop: ir.Node, node: ir.Node, path: str, stored: Set[str]) -> bool:
+def holds_same(loop: ir.Node, node: ir.Node, path: str, stored: StoredPaths, but: int = -1) -> bool:
     """Return whether what a path of `node` stands for is the same in all iterations: the loop assigns to
-    nothing of it, and gives it to nothing that may write into it."""
-    written = _is_stored(path, stored) or _may_be_written(loop, path)
+    nothing of it, except in the statement that starts at `but`, and gives it to nothing that may write into
+    it."""
+    written = stored.touch(path, but) or path in _given_away(loop)
     return not written and path.partition(".")[0] not in _bound(loop, node)
 
 
@@ -66,23 +70,18 @@ def _is_constant(node: ir.Node) -> bool:
     return all(isinstance(part, ir.Const | ir.Unary | ir.Slice | ir.Sequence) for part in ir.walk(node))
 
 
-def _is_stored(path: str, stored: Set[str]) -> bool:
-    return any(other == path or _holds(other, path) or _holds(path, other) for other in stored)
-
-
-def _holds(whole: str, part: str) -> bool:
-    return part.startswith(f"{whole}.")
-
-
-def _may_be_written(loop: ir.Node, path: str) -> bool:
-    """Return whether a loop gives a tensor to a call whose result nothing takes, or as its output."""
+@per_file
+@lru_cache(maxsize=64)  # each read in a loop asks again
+def _given_away(loop: ir.Node) -> Set[str]:
+    """Return the paths that a loop gives to a call whose result nothing takes, or as its output."""
+    found: set[str] = set()
     for part in ir.walk(loop):
         match part:
-            case ir.ExprStmt(value=ir.Call(args=args)) if any(path in _paths(arg) for arg in args):
-                return True
-            case ir.Arg(keyword="out", value=value) if path_of(value) == path:
-                return True
-    return False
+            case ir.ExprStmt(value=ir.Call(args=args)):
+                found.update(path for arg in args for path in _paths(arg))
+            case ir.Arg(keyword="out", value=value):
+                found.add(path_of(value))
+    return found
 
 
 def _paths(arg: ir.Arg) -> Iterator[str]:
@@ -96,16 +95,24 @@ def _is_trained(m: State, path: str) -> bool:
     parameter, one that wants a gradient, or one in a list that a call gets, as an optimizer does."""
     around = m.frame.scope.class_scope if "." in path else m.frame.scope
     node = around.node if around is not None else None
-    for part in ir.walk(node or m.analysis.module):
+    return path in _trained_in(node or m.analysis.module)
+
+
+@per_file
+@lru_cache(maxsize=64)
+def _trained_in(root: ir.Node) -> Set[str]:
+    """Return the paths of what a function or class makes tensors that are trained."""
+    found: set[str] = set()
+    for part in ir.walk(root):
         match part:
-            case ir.Assign(targets=targets, value=value) if path in map(path_of, targets):
+            case ir.Assign(targets=targets, value=value):
                 if any(_makes_trained(inner) for inner in ir.walk(value)):
-                    return True
-            case ir.Attribute(value=owner, attr=attr) if attr in _TRAINED and path_of(owner) == path:
-                return True
-            case ir.Arg(value=ir.Sequence(elements=elements)) if path in map(path_of, elements):
-                return True
-    return False
+                    found.update(map(path_of, targets))
+            case ir.Attribute(value=owner, attr=attr) if attr in _TRAINED:
+                found.add(path_of(owner))
+            case ir.Arg(value=ir.Sequence(elements=elements)):
+                found.update(map(path_of, elements))
+    return found
 
 
 def _makes_trained(node: ir.Node) -> bool:

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from xlamig import ir
 from xlamig.flow.interp.domain import AbstractValue
-from xlamig.flow.interp.element_reads import stored_in
 from xlamig.flow.interp.frames import STEPS, Loop
 from xlamig.flow.interp.kept_reads import is_kept
 from xlamig.flow.interp.same_reads import holds_same, is_unchanged, root_of
 from xlamig.flow.interp.state import State
+from xlamig.flow.interp.stored_paths import stored_in
 from xlamig.flow.model.only_calls import only_call
 from xlamig.flow.model.scopes import Binding, Scope, path_of
 
@@ -119,7 +119,7 @@ def _is_attribute_kept(m: State, path: str) -> bool:
 def _leaves(node: ir.Node, path: str, alias: int = -1) -> bool:
     """Return whether a loop or function leaves what a path stands for as it is, but for the statement at
     `alias` that binds its name."""
-    return holds_same(node, node, path, stored_in(node, alias))
+    return holds_same(node, node, path, stored_in(node), alias)
 
 
 def _place(one: Binding) -> ir.Node:

@@ -2,46 +2,76 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable
+from operator import itemgetter
 
 from xlamig import ir
 from xlamig.flow.model.scopes import Scope, path_of
-from xlamig.flow.model.set_before import may_set
+from xlamig.flow.model.set_before import holding, set_in
 
 Counts = Callable[[ir.Expr], bool]
 """Says whether an expression counts the GPUs that are there."""
+Courses = dict[tuple[Scope, str], "_Course"]
+"""What is known of the names of functions that were asked for."""
+_place = itemgetter(0)
 
 
-def is_capped(node: ir.Expr, scope: Scope, counts: Counts) -> bool:
+def is_capped(node: ir.Expr, scope: Scope, counts: Counts, known: Courses) -> bool:
     """Return whether a name is 0 at a place where there is no GPU, because the function lowers it before:
     `if wanted > there: wanted = there`, `if there == 0: wanted = 0`, `wanted = min(wanted, there)`."""
     path = path_of(node)
-    given = scope.find(path) if path and isinstance(scope.node, ir.FunctionDef) else ()
-    if not any(binding.kind == "value" and binding.end <= node.start for binding in given):
+    if not path or not isinstance(scope.node, ir.FunctionDef):
         return False
-    body = scope.node.body if scope.node is not None else ()
-    return _after(body, path, node.start, counts, False)
+    if not any(binding.kind == "value" and binding.end <= node.start for binding in scope.find(path)):
+        return False
+    course = known.get((scope, path))
+    if course is None:
+        course = known[scope, path] = _Course(scope.node, path, counts)
+    return course.is_capped(node.start)
 
 
-def _after(body: ir.Block, path: str, until: int, counts: Counts, capped: bool) -> bool:
-    """Return whether a path is capped at the end of a block, or at the place `until` in it."""
-    for statement in body:
-        if statement.end > until:
-            inner = [b for b in ir.blocks_of(statement) if b[0].start <= until < b[-1].end]
-            nested = isinstance(statement, ir.FunctionDef | ir.ClassDef | ir.For | ir.While)
-            return capped if nested or not inner else _after(inner[0], path, until, counts, capped)
-        match statement:
-            case ir.Assign(targets=(target,), value=value) if path_of(target) == path:
-                capped = _is_lowered(value, path, counts)
-            case ir.If(test=test, body=held, orelse=orelse):
-                ends = [
-                    _after(block, path, until, counts, capped or _is_fine(test, path, counts, holds))
-                    for block, holds in ((held, True), (orelse, False))
-                ]
-                capped = all(ends)
-            case _ if may_set(statement, path):
-                capped = False
-    return capped
+class _Course:
+    """Where a path is capped in a function: it is followed once, from statement to statement that sets it."""
+
+    def __init__(self, function: ir.FunctionDef, path: str, counts: Counts) -> None:
+        self.path, self.counts = path, counts
+        self._set_at = set_in(function).get(path, ())
+        self._turns: list[tuple[int, bool]] = []
+        """From which place on it is capped or not, in the order of places."""
+        self._end(function.body, False, noted=True)
+
+    def is_capped(self, place: int) -> bool:
+        at = bisect_right(self._turns, place, key=_place)
+        return at > 0 and self._turns[at - 1][1]
+
+    def _end(self, body: ir.Block, capped: bool, noted: bool = False) -> bool:
+        """Return whether the path is capped at the end of a block, if it is as `capped` says before it."""
+        for statement in holding(body, self._set_at):
+            before = capped
+            match statement:
+                case ir.Assign(targets=(target,), value=value) if path_of(target) == self.path:
+                    capped = _is_lowered(value, self.path, self.counts)
+                case ir.If(test=test, body=held, orelse=orelse):
+                    ends = [
+                        self._end(block, before or _is_fine(test, self.path, self.counts, holds))
+                        for block, holds in ((held, True), (orelse, False))
+                    ]
+                    capped = all(ends)
+                case _:
+                    capped = False
+            if noted:
+                self._note_inside(statement, before)
+                self._turns.append((statement.end, capped))
+        return capped
+
+    def _note_inside(self, statement: ir.Stmt, capped: bool) -> None:
+        """Note where a path is capped in the blocks of a statement; a loop is taken as a whole."""
+        if isinstance(statement, ir.FunctionDef | ir.ClassDef | ir.For | ir.While):
+            return
+        for block in ir.blocks_of(statement):
+            self._end(block, capped, noted=True)
+            self._turns.append((block[-1].end, capped))
 
 
 def _is_lowered(value: ir.Expr, path: str, counts: Counts) -> bool:

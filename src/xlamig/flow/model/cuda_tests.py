@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from xlamig import ir
 from xlamig.facts import Value
-from xlamig.flow.model.capped_counts import is_capped
+from xlamig.flow.model.capped_counts import Courses, is_capped
 from xlamig.flow.model.cuda_questions import asks_tensor, names_cuda
 from xlamig.flow.model.known import Known
 from xlamig.flow.model.names import Names
@@ -22,6 +22,7 @@ class CudaTests:
 
     names: Names
     text: str
+    _capped: Courses = field(default_factory=dict, repr=False, compare=False)
 
     def attribute(self, node: ir.Attribute, scope: Scope) -> Known | None:
         """`tensor.is_cuda`"""
@@ -101,7 +102,7 @@ class CudaTests:
     def _is_number_of_gpus(self, node: ir.Expr, scope: Scope) -> bool:
         """Return whether an expression counts GPUs, or holds at most as many as are there."""
         counts = partial(self._counts_gpus, scope=scope)
-        return counts(node) or is_capped(node, scope, counts)
+        return counts(node) or is_capped(node, scope, counts, self._capped)
 
     def _counts_gpus(self, node: ir.Expr, scope: Scope) -> bool:
         """`torch.cuda.device_count()`, `len(torch.cuda.default_generators)`, and names for such numbers."""

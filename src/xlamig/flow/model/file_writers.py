@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from typing import NamedTuple
 
 from xlamig import ir
-from xlamig.flow.model.by_kind import calls_in, function_around, of_kind
+from xlamig.flow.model.by_kind import function_around, of_kind
 from xlamig.flow.model.saved_paths import file_argument, file_name, only_value
 from xlamig.flow.model.scopes import Binding, Scope, ScopeTable, path_of
+from xlamig.per_file import per_file
 
 WRITES, SAVED_FIRST, LOADS_ALONE = "writes", "saved-first", "loads-alone"  # habits
 _LOADS = re.compile(r"(?<![a-z])load(?=_|$)")
@@ -145,16 +147,20 @@ def _orders(module: ir.Module, text: str) -> Iterator[str]:
         name = path_of(call.func).rpartition(".")[2]
         if _LOADS.search(name) and name != "load":
             saved = _LOADS.sub("save", name)
-            first = any(_is_before(module, text, other, call) for other in _calls_of(saved, module, call))
+            others = _calls_by_function(module).get((function_around(module, call), saved), ())
+            first = any(_is_before(module, text, other, call) for other in others)
             yield f"{SAVED_FIRST if first else LOADS_ALONE}|{name}"
 
 
-def _calls_of(name: str, module: ir.Module, near: ir.Call) -> Iterator[ir.Call]:
-    """Yield the calls of a function around another call."""
-    around = function_around(module, near)
-    for call in of_kind(module, ir.Call) if around is None else calls_in(module, around):
-        if path_of(call.func).rpartition(".")[2] == name and function_around(module, call) is around:
-            yield call
+@per_file
+@cache
+def _calls_by_function(module: ir.Module) -> Mapping[tuple[ir.FunctionDef | None, str], Sequence[ir.Call]]:
+    """Return the calls of a module by the function around and the last word of what they call."""
+    found: dict[tuple[ir.FunctionDef | None, str], list[ir.Call]] = {}
+    for call in of_kind(module, ir.Call):
+        name = path_of(call.func).rpartition(".")[2]
+        found.setdefault((function_around(module, call), name), []).append(call)
+    return found
 
 
 def _is_before(module: ir.Module, text: str, save: ir.Call, load: ir.Call) -> bool:

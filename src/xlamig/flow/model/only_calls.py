@@ -19,12 +19,17 @@ def only_call(module: ir.Module, function: ir.Node | None) -> tuple[Given, ir.No
     there are several or none."""
     if not isinstance(function, ir.FunctionDef):
         return None
-    calls = _calls_by_name(module).get(function.name, ())
+    calls = calls_named(module, function.name)
     if len(calls) != 1:
         return None
     (call,) = calls
     caller = function_around(module, call) or module
     return (arguments(call, function), caller) if caller is not function else None
+
+
+def calls_named(module: ir.Module, name: str) -> Sequence[ir.Call]:
+    """Return the calls of a module of what has this name as its last word."""
+    return _calls_by_name(module).get(name, ())
 
 
 @per_file

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 
 from xlamig import ir
 from xlamig.flow.model.by_kind import of_kind
@@ -45,6 +45,7 @@ class CallGraph:
         self.regions = regions
         self.frequency_guards = FrequencyGuards(analysis)
         self._built: dict[tuple[str, Scope], bool] = {}
+        self._kinds: dict[tuple[str, Scope], Set[type]] = {}
         self._transforms: set[int] = set()  # the identities of what transforms samples
         self.found: dict[str, set[str]] = {
             caller: set() for caller in (STEP, WORKERS, DATASETS, SAMPLES, FIRST_RANK, AT_TIMES, BODY, HELD)
@@ -141,16 +142,23 @@ class CallGraph:
             if rest and "." not in rest:
                 yield from self._method(rest, owner, scope)
             return
-        bindings = scope.lookup(first) if first else []
-        own = [b.node for b in bindings if b.scope is self.scopes.module]
-        if any(isinstance(node, ir.FunctionDef) for node in own):
+        own = self._own_kinds(first, scope)
+        if ir.FunctionDef in own:
             yield f".{first}"
-        elif not rest and any(isinstance(node, ir.ClassDef) for node in own):
+        elif not rest and ir.ClassDef in own:
             yield f".{first}.__init__"
-        elif bindings or self.scopes.module.stars:
+        elif (first and scope.lookup(first)) or self.scopes.module.stars:
             dotted = self.names.dotted(func, scope)
             if dotted is not None and dotted.partition(".")[0] not in OUTSIDE:
                 yield dotted
+
+    def _own_kinds(self, name: str, scope: Scope) -> Set[type]:
+        """Return what kinds of things the module defines under a name, functions and classes among them."""
+        asked = name, scope
+        if asked not in self._kinds:
+            bound = scope.lookup(name) if name else []
+            self._kinds[asked] = {type(b.node) for b in bound if b.scope is self.scopes.module}
+        return self._kinds[asked]
 
     def _is_built(self, path: str, scope: Scope) -> bool:
         """Return whether a factory makes what a name or an attribute stands for: `build_head(cfg.head)`."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 from xlamig import ir
@@ -10,6 +11,7 @@ from xlamig.flow.model.conditions import Condition
 from xlamig.flow.model.decorators import is_plain
 from xlamig.flow.model.known import short
 from xlamig.flow.model.scopes import Scope, path_of
+from xlamig.per_file import per_file
 
 HERE = "here:"
 """Begins the name of a table that is written out where something is looked up."""
@@ -94,16 +96,28 @@ def table_name(node: ir.Expr, scope: Scope, target: ir.Expr | None = None) -> st
     first, _, last = path.rpartition(".")
     if not path:
         return ""
-    bindings = scope.lookup(path.partition(".")[0])
     if first:
-        imported = any(binding.kind == "import" for binding in bindings)
-        return last if imported or path.partition(".")[0] in ("self", "cls") or last.isupper() else ""
-    for binding in bindings:
+        root = path.partition(".")[0]
+        return last if root in ("self", "cls") or last.isupper() or _is_imported(root, scope) else ""
+    return _name_bound(path, scope, target is not None)
+
+
+@per_file
+@lru_cache(maxsize=256)  # each mention of a name asks again
+def _is_imported(name: str, scope: Scope) -> bool:
+    return any(binding.kind == "import" for binding in scope.lookup(name))
+
+
+@per_file
+@lru_cache(maxsize=256)
+def _name_bound(name: str, scope: Scope, is_target: bool) -> str:
+    """Return the name by which modules know what a name holds, "" if that is no dictionary."""
+    for binding in scope.lookup(name):
         if binding.kind == "import":
             return binding.dotted.rpartition(".")[2]
-        if target is not None or (binding.value is not None and any(_entries(binding.value))):
+        if is_target or (binding.value is not None and any(_entries(binding.value))):
             inside = binding.scope.kind == "function"
-            return f"{binding.scope.name}:{last}" if inside else last
+            return f"{binding.scope.name}:{name}" if inside else name
     return ""
 
 

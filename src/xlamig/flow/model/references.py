@@ -7,11 +7,13 @@ something may be looked up.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from functools import lru_cache
 
 from xlamig import ir
 from xlamig.flow.model.name_index import NameIndex
-from xlamig.flow.model.scopes import Scope, path_of
+from xlamig.flow.model.scopes import Binding, Scope, path_of
+from xlamig.per_file import per_file
 
 ATTRIBUTE, OWN, IMPORTED, TEXT = ".", "=", "@", "'"
 UNFOUND = "*"
@@ -27,18 +29,27 @@ def references_of(node: ir.Name | ir.Attribute, scope: Scope) -> Iterator[str]:
         return
     first, *rest = path.split(".")
     yield from (ATTRIBUTE + name for name in rest)
-    bindings = scope.lookup(first)
-    if not bindings:  # of a star import, for example
+    if not scope.lookup(first):  # of a star import, for example
         yield from (first, *rest)
-    for binding in bindings:
-        if binding.kind == "import":
-            yield IMPORTED + ".".join((binding.dotted, *rest))
-        elif binding.scope.kind == "class" and binding.kind not in ("param", "opaque"):
-            yield first
-        elif binding.scope.kind == "module" and (
-            binding.kind in ("function", "class") or stands_for(binding.value)
-        ):
-            yield OWN + first
+    for head in _heads(first, scope):
+        yield ".".join((head, *rest)) if head.startswith(IMPORTED) else head
+
+
+@per_file
+@lru_cache(maxsize=256)  # each mention of a name asks again
+def _heads(name: str, scope: Scope) -> Collection[str]:
+    """Return the references of a name, without the attributes behind an import."""
+    found = dict.fromkeys(_head(binding, name) for binding in scope.lookup(name))
+    return [head for head in found if head]
+
+
+def _head(binding: Binding, name: str) -> str:
+    if binding.kind == "import":
+        return IMPORTED + binding.dotted
+    if binding.scope.kind == "class" and binding.kind not in ("param", "opaque"):
+        return name
+    is_own = binding.kind in ("function", "class") or stands_for(binding.value)
+    return OWN + name if is_own and binding.scope.kind == "module" else ""
 
 
 def stands_for(value: ir.Expr | None) -> bool:

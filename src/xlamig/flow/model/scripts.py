@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from xlamig import ir
+from xlamig.per_file import per_file
 
 MARK = "__main__"
 _PARSING = frozenset({"parse_args", "parse_known_args", "parse_args_into_dataclasses"})
@@ -14,6 +17,8 @@ def has_main_guard(module: ir.Module) -> bool:
     return any(isinstance(statement, ir.If) and _asks_for_main(statement.test) for statement in module.body)
 
 
+@per_file
+@lru_cache(maxsize=16)  # each loader of a module asks again
 def is_script(module: ir.Module) -> bool:
     """A main guard, or a loop at module level that does more than set attributes."""
     return has_main_guard(module) or any(
@@ -29,6 +34,8 @@ def runs_nothing(module: ir.Module) -> bool:
     return bool(guarded) and all(_is_idle(s) or _calls(s, empty) for s in guarded)
 
 
+@per_file
+@lru_cache(maxsize=16)
 def starts_program(module: ir.Module) -> bool:
     """A main guard, or at module level the arguments of the command line are parsed, or a loop computes
     gradients: no library does that."""

@@ -8,7 +8,7 @@ from xlamig import ir
 from xlamig.findings import Edit
 from xlamig.fix.context import FixContext
 from xlamig.fix.imports import line_end, line_start, share_line
-from xlamig.fix.scopes import block_of
+from xlamig.fix.scopes import block_of, position_in
 
 _COMPOUND = (ir.If, ir.For, ir.While, ir.With, ir.Try, ir.Match, ir.FunctionDef, ir.ClassDef)
 
@@ -24,8 +24,8 @@ def insert_after(context: FixContext, statement: ir.Stmt, lines: Sequence[str]) 
         last = _last(statement)
         end = line_end(text, last.end)
         return _below(context, end, indent, lines) if not indent.strip() else None
-    index = next(i for i, s in enumerate(block) if s is statement)
-    shared = index + 1 < len(block) and share_line(text, statement.end, block[index + 1].start)
+    following = (position_in(block, statement) or 0) + 1
+    shared = following < len(block) and share_line(text, statement.end, block[following].start)
     if indent.strip() or shared:
         if len(lines) != 1:
             return None

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from operator import attrgetter
 from typing import cast
 
 from xlamig import ir
@@ -76,12 +77,19 @@ def block_of(module: ir.Module, statement: ir.Stmt) -> ir.Block | None:
     """The list of statements that holds `statement`."""
     around = reversed(path_to(module, statement.start, statement.end))
     held = (block for node in around for block in ir.blocks_of(node))
-    return next((block for block in held if any(s is statement for s in block)), None)
+    return next((block for block in held if position_in(block, statement) is not None), None)
+
+
+def position_in(block: ir.Block, statement: ir.Stmt) -> int | None:
+    """Return the position of a statement in a block; None where the block does not hold it."""
+    at = bisect_left(block, statement.start, key=attrgetter("start"))
+    return at if at < len(block) and block[at] is statement else None
 
 
 def below_in(block: ir.Block, statement: ir.Stmt) -> ir.Block | None:
     """The statements of a block that follow `statement`; None where the block does not hold it."""
-    return next((block[i + 1 :] for i, one in enumerate(block) if one is statement), None)
+    at = position_in(block, statement)
+    return None if at is None else block[at + 1 :]
 
 
 def runs_at_import(module: ir.Module, start: int, end: int) -> bool:

@@ -33,19 +33,17 @@ def supersede(
     """Drops what another finding at an overlapping place stands for. A finding that the report
     hides stands for hidden ones only, and one that is dropped itself for none."""
     kept: list[Judgement] = []
-    above: list[tuple[Finding, frozenset[str]]] = []
+    above: dict[str, list[Finding]] = {}  # by the codes that each stands for
     for judgement in sorted(judgements, key=lambda j: precedence[j.finding.code]):
         finding = judgement.finding
         if any(
-            finding.code in codes
-            and _overlap(judgement, other)
-            and (is_shown(other) or not is_shown(finding))
-            for other, codes in above
+            _overlap(judgement, other) and (is_shown(other) or not is_shown(finding))
+            for other in above.get(finding.code, ())
         ):
             continue
         kept.append(judgement)
-        if judgement.supersedes:
-            above.append((finding, judgement.supersedes))
+        for code in judgement.supersedes:
+            above.setdefault(code, []).append(finding)
     return kept
 
 

@@ -9,7 +9,7 @@ from xlamig import ir
 from xlamig.facts import DynamicShape, Fact
 from xlamig.fix.context import Draft, FixContext, Options
 from xlamig.fix.imports import ensure_module, line_start
-from xlamig.fix.scopes import block_of, dotted_name, function_around, path_to, reads
+from xlamig.fix.scopes import block_of, dotted_name, function_around, path_to, position_in, reads
 from xlamig.fix.strategies.index_select import is_plain
 
 
@@ -65,8 +65,8 @@ def _with_comments(chosen: str, choice: _Choice, context: FixContext) -> str:
 def _below(statement: ir.Assign, name: str, x: str, mask: str, context: FixContext) -> _Choice | None:
     """Return the choice where the next statement takes the hardest few if there are too few."""
     block = block_of(context.module, statement) or ()
-    at = next((i for i, one in enumerate(block) if one is statement), len(block))
-    match block[at + 1 : at + 2]:
+    at = position_in(block, statement)
+    match () if at is None else block[at + 1 : at + 2]:
         case [
             ir.If(
                 test=ir.Compare(left=counted, ops=("<" | "<=" as op,), comparators=(least,)),

@@ -131,8 +131,8 @@ class Branches:
     def lookup(self, node: ir.Subscript, place: CodeContext) -> Iterator[DeviceChoice]:
         """`{"cuda": ..., "cpu": ...}[device]`"""
         path = path_of(node.value)
-        bound = [binding.value for binding in place.scope.find(path)] if path else [node.value]
-        table = bound[0] if len(bound) == 1 else None
+        bound = place.scope.find(path) if path else []
+        table = bound[0].value if len(bound) == 1 else None if path else node.value
         if not self._is_asked_for(node, place):
             yield from self._closed(in_subscript(node, table, self.analysis.text), "lookup", place)
 

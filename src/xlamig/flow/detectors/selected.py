@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
+from functools import lru_cache
 
 from xlamig import ir
 from xlamig.facts import Cut, Taker
 from xlamig.flow.detectors.collected import is_collected
-from xlamig.flow.detectors.consumers import goes_to_host, variable_of
+from xlamig.flow.detectors.consumers import goes_to_host, names_in, variable_of
 from xlamig.flow.model.scopes import path_of
 from xlamig.knowledge import values as table
+from xlamig.per_file import per_file
 
 _LOSSES = re.compile(r"loss|criterion|cross_entropy|(?:^|_)(?:bce|nll|mse)(?:_|$)", re.IGNORECASE)
 _SUPPRESSES = re.compile(r"(?:^|_)nms(?:$|_)|non_?max(?:imum)?_?supp", re.IGNORECASE)
@@ -96,14 +98,20 @@ def _picks_detections(node: ir.Subscript, statement: ir.Stmt, rest: Sequence[ir.
             ):
                 return True
     name = variable_of(statement)
-    calls = (n for later in (statement, *rest) for n in ir.walk(later) if isinstance(n, ir.Call))
-    for call in calls:
-        func = call.func.attr if isinstance(call.func, ir.Attribute) else path_of(call.func)
-        if _SUPPRESSES.search(func):
-            given = [part for arg in call.args for part in ir.walk(arg.value)]
-            if node in given or any(isinstance(n, ir.Name) and n.id == name for n in given):
-                return True
+    for call in (call for later in (statement, *rest) for call in _suppressing(later)):
+        given = [part for arg in call.args for part in ir.walk(arg.value)]
+        if node in given or any(isinstance(n, ir.Name) and n.id == name for n in given):
+            return True
     return False
+
+
+@per_file
+@lru_cache(maxsize=1000)  # each selection before it asks again
+def _suppressing(statement: ir.Stmt) -> Sequence[ir.Call]:
+    """Return the calls of non-maximum suppression in a statement."""
+    calls = (node for node in ir.walk(statement) if isinstance(node, ir.Call))
+    funcs = ((c, c.func.attr if isinstance(c.func, ir.Attribute) else path_of(c.func)) for c in calls)
+    return [call for call, func in funcs if _SUPPRESSES.search(func)]
 
 
 def _is_index(use: ir.Name, statement: ir.Stmt) -> bool:
@@ -189,7 +197,8 @@ def _selects_again(node: ir.Subscript, rest: Sequence[ir.Stmt]) -> bool:
 
 
 def _uses(statement: ir.Stmt, name: str) -> list[ir.Name]:
-    return [use for use in ir.walk(statement) if isinstance(use, ir.Name) and use.id == name]
+    found = ir.walk(statement) if name in names_in(statement) else ()
+    return [use for use in found if isinstance(use, ir.Name) and use.id == name]
 
 
 def _writes_back(node: ir.Subscript, statement: ir.Stmt) -> bool:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
+import re
+from collections.abc import Container, Iterable, Mapping, Sequence
+from functools import cached_property
 
 from xlamig import ir
 from xlamig.facts import Span
 from xlamig.flow.model.scopes import Scope
-from xlamig.flow.model.words import is_frequent, places_of
+from xlamig.flow.model.words import is_frequent
 
 _MAX_SIMILAR = 8  # occurrences of a name, also inside longer ones: more are not counted one by one
 _MAX_CALLERS = 4
+_WORD = re.compile(r"\w+")
 
 
 class SoleCallers:
@@ -48,17 +51,27 @@ class SoleCallers:
             self._known[function] = self._find(function)
         return self._known[function]
 
+    @cached_property
+    def _places(self) -> Mapping[str, Sequence[int]]:
+        """The places where the text has the names of functions."""
+        found: dict[str, list[int]] = {node.name: [] for node in self._functions.values()}
+        for word in _WORD.finditer(self._text):
+            if (places := found.get(word[0])) is not None:
+                places.append(word.start())
+        return found
+
     def _find(self, function: str) -> tuple[Span, str] | None:
         node = self._functions.get(function)
+        uses = self._places.get(node.name, ()) if node is not None else ()
         if (
             node is None
             or function in self._called_elsewhere
+            or len(uses) != 2
             or is_frequent(node.name, self._text, _MAX_SIMILAR)
         ):
             return None
-        uses = list(places_of(node.name, self._text))
         outside = [at for at in uses if not node.start <= at < node.end]
-        if len(uses) != 2 or len(outside) != 1 or not self._text.startswith(f"{node.name}(", outside[0]):
+        if len(outside) != 1 or not self._text.startswith(f"{node.name}(", outside[0]):
             return None
         at = outside[0]
         around = (name for name, one in self._functions.items() if one.start <= at < one.end)

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from small_project import write
 
-from xlamig import engine
-from xlamig.engine import Options
+from xlamig import engine, ir
+from xlamig.engine import Options, load
 from xlamig.engine.workspace import Workspace
 from xlamig.fix.layout import Layout
 from xlamig.flow import ProjectIndex
@@ -59,3 +59,19 @@ def test_an_edit_inside_a_function_leaves_the_layout_of_the_project(
     workspace.refresh()
     workspace.check()
     assert len(computed) == 3
+
+
+def test_a_fix_reads_each_text_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    summarised: list[str] = []
+    summary_of = load.summary_of
+
+    def counted(module: ir.Module, text: str, *rest: object) -> object:
+        summarised.append(text)
+        return summary_of(module, text, *rest)  # type: ignore[arg-type]
+
+    write({"train.py": "import torch\n\nx = torch.ones(2).cuda()\ntorch.cuda.synchronize()\n"}, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(load, "summary_of", counted)
+    outcome = engine.fix([Path()], Options(jobs=1, cache=False), {"safe", "unsafe"}, write=False)
+    fixed = next(file.new for file in outcome.files if file.filename == "train.py")
+    assert summarised.count(fixed) == 1

@@ -13,6 +13,7 @@ from xlamig.engine.analyse import analyse
 from xlamig.engine.big_stack import on_deep_stack
 from xlamig.engine.found import files_of
 from xlamig.engine.load import Loaded, LoadJob, load
+from xlamig.engine.loader import entries_of
 from xlamig.engine.memory import Memory
 from xlamig.engine.new_only import narrow
 from xlamig.engine.options import Options
@@ -63,6 +64,7 @@ class _Fixer:
     chosen: frozenset[tuple[str, str]] | None = None
     left_out: frozenset[str] = frozenset()
     ending: frozenset[str] = frozenset()  # files whose functions are to end the step themselves
+    loaded: dict[str, tuple[LoadJob, Loaded]] = field(default_factory=dict)  # by file: its last text
     _last: dict[tuple[str, str], FileReport] = field(default_factory=dict)  # by file and text: the last noted
 
     def fix_all(self, holds: bool) -> dict[str, FixedText]:
@@ -128,7 +130,10 @@ class _Fixer:
                 return self.run.reports[source.file.name]
         key = source.file.name, text.text
         if key not in self._last:
-            loaded = load(LoadJob(text.text, source.module, source.is_package, True, text.kind))
+            job = LoadJob(text.text, source.module, source.is_package, True, text.kind)
+            same = source.loaded if text.text == source.source.text else None
+            loaded = same if same is not None and same.tree is not None else load(job)
+            self.loaded[source.file.name] = job, loaded
             self._note(source, text.text, loaded)
             self._last = {key: analyse(self.run.program.job(source, text, loaded)).report}
         return self._last[key]
@@ -185,8 +190,10 @@ class _Project:
                 shown = path.as_posix() if Path(first.name).is_absolute() else os.path.relpath(path)
                 yield SourceFile(path, Path(shown).as_posix(), first.settings, len(content)), content
 
-    def take(self, run: Run, fixed: Mapping[str, FixedText]) -> None:
+    def take(self, fixer: _Fixer, fixed: Mapping[str, FixedText]) -> None:
         """Let files be as fixes have left them."""
+        run = fixer.run
+        self.memory.hold(entries_of({job.key(): loaded for job, loaded in fixer.loaded.values()}))
         for name, result in fixed.items():
             before = self.fixed.get(name)
             self.fixed[name] = before.then(result) if before else result
@@ -256,7 +263,7 @@ def _until_nothing_changes(
         fixer = _Fixer(run, applicabilities, dict(run.reports), chosen, left_out)
         fixed = fixer.fix_all(holds)
         changed = {name for name, result in fixed.items() if result.text != run.sources[name].source.text}
-        project.take(run, fixed)
+        project.take(fixer, fixed)
         if not changed and not fixer.ending:
             return run, report, frozenset()
         holds = bool(changed)

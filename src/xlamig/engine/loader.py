@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, MutableMapping
+from collections.abc import Collection, Iterable, Mapping, MutableMapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -65,8 +65,7 @@ class Loader:
             del self.parsed[next(iter(self.parsed))]
 
     def _keep(self, fresh: dict[str, Loaded]) -> None:
-        self.cache.put_many({key: replace(loaded, tree=None) for key, loaded in fresh.items()})
-        self.cache.put_many({_tree_key(key): loaded.tree for key, loaded in fresh.items() if loaded.tree})
+        self.cache.put_many(entries_of(fresh))
 
     def load_trees(self, sources: Iterable[Source]) -> None:
         """Set the trees that are missing."""
@@ -75,6 +74,12 @@ class Loader:
         for source in bare:
             tree = trees.get(_tree_key(source.key)) or on_deep_stack(load, job_of(source, needed=True)).tree
             source.loaded = replace(source.loaded or Loaded(), tree=tree)
+
+
+def entries_of(fresh: Mapping[str, Loaded]) -> dict[str, object]:
+    """Return the entries of a cache for what is loaded, by the keys of the jobs."""
+    found: dict[str, object] = {key: replace(loaded, tree=None) for key, loaded in fresh.items()}
+    return found | {_tree_key(key): loaded.tree for key, loaded in fresh.items() if loaded.tree}
 
 
 def _files_that_matter(sources: Iterable[Source]) -> frozenset[str]:

@@ -71,6 +71,10 @@ class Memory(Cache):
         if self.writes:
             self._disk.put_many(entries)
 
+    def hold(self, entries: Mapping[str, object]) -> None:
+        """Add entries for the next run alone: they do not reach the disk."""
+        self._recent.update(entries)
+
     def text_of(self, file: SourceFile, buffer: bytes | None) -> SourceText:
         """The text of a file, read again only when the file or its buffer has changed.
 

@@ -142,6 +142,37 @@ def methods(lines: int) -> str:
     return TORCH + head + "".join(one.format(i) for i in range(lines // 5))
 
 
+def masks(lines: int) -> str:
+    """One function that selects by a mask of its own in each group of lines."""
+    one = "    m{0} = x > {0}\n    y{0} = x[m{0}]\n    if y{0}.sum() > 0:\n        x = x + 1\n"
+    return f"{TORCH}def f(x):\n    x = x.cuda()\n" + "".join(one.format(i) for i in range(lines // 4))
+
+
+def lengths(lines: int) -> str:
+    """One loop that cuts a tensor at many lengths."""
+    one = "        n{0} = int(lengths[{0}])\n        out{0} = h[:n{0}]\n"
+    head = "def f(model, loader):\n    for x, lengths in loader:\n        h = model(x.cuda())\n"
+    return TORCH + head + "".join(one.format(i) for i in range(lines // 2))
+
+
+def counters(lines: int) -> str:
+    """One loop that reads a tensor in some iterations, by a test for each read."""
+    one = "    if step % {0} == 3:\n        print(x.sum().item())\n    step += 1\n"
+    head = "x = torch.ones(3).cuda()\nstep = 0\nfor b in loader:\n"
+    return TORCH + head + "".join(one.format(i + 2) for i in range(lines // 3))
+
+
+def loads(lines: int) -> str:
+    """Functions that load a file, and others that save it."""
+    one = """def load{0}(path, model):
+    state = torch.load(path + '{0}')
+    model.load_state_dict(state['model'])
+def save{0}(path, model):
+    torch.save(dict(model=model.state_dict()), path + '{0}')
+"""
+    return TORCH + "".join(one.format(i) for i in range(lines // 5))
+
+
 def suppressed(lines: int) -> str:
     return TORCH + "torch.cuda.synchronize()  # xlamig: ignore[XLA005]\n" * lines
 
@@ -161,7 +192,8 @@ def files(lines: int) -> Files:
 
 FORMS = (
     straight, branches, loops, nested, chain, recursive, classes, calls,
-    findings, names, imports, depth, training, reads, flags, methods, suppressed,
+    findings, names, imports, depth, training, reads, flags, methods,
+    masks, lengths, counters, loads, suppressed,
 )  # fmt: skip
 KINDS: dict[str, Callable[[int], Files]] = {form.__name__: one_file(form) for form in FORMS}
 KINDS["files"] = files

@@ -123,7 +123,7 @@ def _is_unread(loader: ir.Call, statement: ir.Node, around: _Around) -> bool:
 
 
 class _Around(NamedTuple):
-    """What a function or module does with loaders, by the paths or the identities of names: `prepared` by
+    """The uses of loaders in a function or module, by the paths or the identities of names: `prepared` by
     Accelerate, `scored` where it evaluates a model, taken as the first batch (`firsts`), or set and asked
     (`asides`)."""
 

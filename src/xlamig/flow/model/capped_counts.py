@@ -13,7 +13,7 @@ from xlamig.flow.model.set_before import holding, set_in
 Counts = Callable[[ir.Expr], bool]
 """Says whether an expression counts the GPUs that are there."""
 Courses = dict[tuple[Scope, str], "_Course"]
-"""What is known of the names of functions that were asked for."""
+"""The names of functions that were asked for, each with where it is capped."""
 _place = itemgetter(0)
 
 

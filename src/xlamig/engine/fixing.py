@@ -12,8 +12,8 @@ from xlamig.config.paths import absolute
 from xlamig.engine.analyse import analyse
 from xlamig.engine.big_stack import on_deep_stack
 from xlamig.engine.found import files_of
-from xlamig.engine.load import Loaded, LoadJob, load
-from xlamig.engine.loader import entries_of
+from xlamig.engine.load import Loaded
+from xlamig.engine.loader import entries_of, load_text
 from xlamig.engine.memory import Memory
 from xlamig.engine.new_only import narrow
 from xlamig.engine.options import Options
@@ -64,7 +64,7 @@ class _Fixer:
     chosen: frozenset[tuple[str, str]] | None = None
     left_out: frozenset[str] = frozenset()
     ending: frozenset[str] = frozenset()  # files whose functions are to end the step themselves
-    loaded: dict[str, tuple[LoadJob, Loaded]] = field(default_factory=dict)  # by file: its last text
+    loaded: dict[str, tuple[str, Loaded]] = field(default_factory=dict)  # by file: its last text, by its key
     _last: dict[tuple[str, str], FileReport] = field(default_factory=dict)  # by file and text: the last noted
 
     def fix_all(self, holds: bool) -> dict[str, FixedText]:
@@ -87,7 +87,8 @@ class _Fixer:
         return fixed
 
     def _is_wanted(self, finding: Finding) -> bool:
-        return _fixable(finding, self.applicabilities) and self._is_chosen(finding)
+        fix = finding.fix
+        return fix is not None and fix.applicability in self.applicabilities and self._is_chosen(finding)
 
     def fix_one(self, source: Source) -> FixedText:
         now = source.source
@@ -130,10 +131,7 @@ class _Fixer:
                 return self.run.reports[source.file.name]
         key = source.file.name, text.text
         if key not in self._last:
-            job = LoadJob(text.text, source.module, source.is_package, True, text.kind)
-            same = source.loaded if text.text == source.source.text else None
-            loaded = same if same is not None and same.tree is not None else load(job)
-            self.loaded[source.file.name] = job, loaded
+            self.loaded[source.file.name] = (_, loaded) = load_text(source, text)
             self._note(source, text.text, loaded)
             self._last = {key: analyse(self.run.program.job(source, text, loaded)).report}
         return self._last[key]
@@ -192,12 +190,11 @@ class _Project:
 
     def take(self, fixer: _Fixer, fixed: Mapping[str, FixedText]) -> None:
         """Let files be as fixes have left them."""
-        run = fixer.run
-        self.memory.hold(entries_of({job.key(): loaded for job, loaded in fixer.loaded.values()}))
+        self.memory.hold(entries_of(dict(fixer.loaded.values())))
         for name, result in fixed.items():
             before = self.fixed.get(name)
             self.fixed[name] = before.then(result) if before else result
-            self.texts[name] = replace(run.sources[name].source, text=result.text)
+            self.texts[name] = replace(fixer.run.sources[name].source, text=result.text)
             self.creates.update((create.filename, create) for create in result.creates)
 
     def without(self, names: Collection[str]) -> None:
@@ -284,10 +281,6 @@ def _is_shared(finding: Finding) -> bool:
     """Return whether other places decide if the finding is fixed here: not for a call, nor without a fix."""
     alone = finding.effort.unit == "dependency" and not finding.dependency
     return finding.fix is not None and bool(finding.fix.edits) and not alone
-
-
-def _fixable(finding: Finding, applicabilities: Collection[Applicability]) -> bool:
-    return finding.fix is not None and finding.fix.applicability in applicabilities
 
 
 def _write(project: _Project, run: Run) -> dict[str, str]:

@@ -14,6 +14,7 @@ from xlamig.engine.load import Failure, Loaded, LoadJob, Parsed, imports_any, is
 from xlamig.engine.progress import Progress
 from xlamig.engine.source import Source
 from xlamig.flow.model.pieces import Pieces
+from xlamig.source.text import SourceText
 
 _MOST_PARSED = 32  # as many as people and editors change at a time
 
@@ -93,6 +94,13 @@ def _files_that_matter(sources: Iterable[Source]) -> frozenset[str]:
 
 def job_of(source: Source, needed: bool, before: Parsed | None = None) -> LoadJob:
     return LoadJob(source.source.text, source.module, source.is_package, needed, source.source.kind, before)
+
+
+def load_text(source: Source, text: SourceText) -> tuple[str, Loaded]:
+    """Return the key and the result of loading a file with a text, which may be the one that it has."""
+    job = LoadJob(text.text, source.module, source.is_package, True, text.kind)
+    same = source.loaded if text.text == source.source.text else None
+    return job.key(), same if same is not None and same.tree is not None else load(job)
 
 
 def _loaded_as_lost(job: LoadJob, lost: Lost) -> Loaded:

@@ -213,6 +213,9 @@ def _is_on_host(saved: AbstractValue, depth: int = 3) -> bool:
 
 
 def _is_state(part: AbstractValue) -> bool:
+    """Return whether a part of what is saved is the state of a module, or a whole module on the device."""
+    if part.kind == "module":
+        return part.place == "device" and part.sure >= LIKELY
     return part.trait is Mark.STATE and part.place != "host"
 
 

@@ -106,3 +106,21 @@ def test_blank_lines_before_a_last_comment_further_in_do_not_matter() -> None:
     text = "if x:\n    y()\n\n\n   # z()\n\n"  # LibCST drops two of its lines
     (branch,) = module_from_text(text).body
     assert (branch.start, branch.end) == (0, len("if x:\n    y()"))
+
+
+TABS = "def f(x):\n    if x:\n\t    y = 1\n\t    if y:\n\t    \ty = '''\n\t'''\n\t    y()\n    return 0\n"
+
+
+def test_blocks_that_begin_their_lines_in_other_ways_are_pythons() -> None:
+    with pytest.raises(Unparsable):
+        parse(TABS)
+    module = module_from_text(TABS)
+    (function,) = module.body
+    last = function.body[-1]
+    assert TABS[last.start : last.end] == "return 0"
+
+
+@pytest.mark.parametrize("text", ["if a:\n    if b:\n\tx = 1\n", "if a:\n\tx = 1\n        y = 2\n"])
+def test_tabs_that_python_refuses_are_refused(text: str) -> None:
+    with pytest.raises(Unparsable):
+        module_from_text(text)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import ast
 import pickle
 import re
-import warnings
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
@@ -23,6 +21,7 @@ from xlamig.flow.model.pieces import Pieces
 from xlamig.source.kinds import Kind
 from xlamig.source.notebook import SUFFIX as NOTEBOOK
 from xlamig.source.notebook import readable_cells
+from xlamig.source.python import parses
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +92,7 @@ def load(job: LoadJob) -> Loaded:
     if job.kind is not None:
         return Loaded(native=artifacts.native_of(job.text) if job.kind == "native" else None)
     clues = clues_of(job.text)
-    if not job.needed and _python_accepts(job.text):
+    if not job.needed and parses(job.text):
         return Loaded(clues=clues)
     if parser_limits.is_risky(job.text):
         reason = parser_limits.too_deep(job.text)
@@ -141,18 +140,6 @@ def edited_module(text: str, before: Parsed) -> ir.Module | None:
     from xlamig import syntax
 
     return syntax.module_from_edit(pickle.loads(before.tree), syntax.Edit.between(before.text, text))
-
-
-def _python_accepts(text: str) -> bool:
-    """Return whether CPython's own parser, ten times as fast, accepts the text; a newer syntax or a deeper
-    nesting than it knows is left to LibCST."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    return True
 
 
 _IMPORT = re.compile(r"^[ \t]*(?:from|import)[ \t]+([^\n#]+)", re.MULTILINE)

@@ -5,10 +5,10 @@ Every line stays a line: a magic becomes a statement with a numbered comment.
 
 from __future__ import annotations
 
-import ast
 import re
-import warnings
 from collections.abc import Sequence
+
+from xlamig.source.python import parses
 
 # Cell magics below whose line the cell is still Python of this notebook.
 PYTHON_CELLS = frozenset({"capture", "debug", "prun", "time", "timeit", "memit", "mprun", "lprun"})
@@ -82,17 +82,6 @@ def put_back(cell: str, kept: Sequence[str]) -> str:
 def _original(line: str, kept: Sequence[str]) -> str:
     mark = _MARK.search(line)
     return kept[int(mark[1])] if mark and int(mark[1]) < len(kept) else line
-
-
-def parses(text: str) -> bool:
-    """Return whether it is Python as it stands."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    return True
 
 
 class _State:

@@ -14,7 +14,8 @@ from functools import cached_property
 
 from xlamig.findings import Location, Range
 from xlamig.source.jsonspans import NotJson, cell_sources
-from xlamig.source.magics import is_python, parses, put_aside, put_back
+from xlamig.source.magics import is_python, put_aside, put_back
+from xlamig.source.python import parses
 from xlamig.source.text import SourceText
 
 SUFFIX = ".ipynb"

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 
+import libcst
+
 from xlamig import ir
+from xlamig.source.python import parses
 from xlamig.syntax.build import build_module
 from xlamig.syntax.errors import Unparsable, explain
 from xlamig.syntax.parse import deep_recursion, parse, pause_gc
@@ -29,5 +33,24 @@ def module_from_text(text: str) -> ir.Module:
 
 def _module(text: str) -> ir.Module:
     # The tree dies with this frame, before the next collection passes over all of its nodes.
-    tree = parse(text)
+    tree = _tree_of(text)
     return build_module(tree, record_spans(tree, text), text)
+
+
+def _tree_of(text: str) -> libcst.Module:
+    """The tree of a text. LibCST wants each block to begin its lines as the block around it does, Python only
+    that the blocks are the same for tabs of any width: such a text is read with tabs as wide as one space."""
+    try:
+        return parse(text)
+    except Unparsable:
+        narrow = _INDENTATION.sub(_narrow, text)
+        if narrow == text or not parses(text):
+            raise
+        return parse(narrow)
+
+
+_INDENTATION = re.compile(r"^[ \f]*\t[ \t\f]*", re.MULTILINE)
+
+
+def _narrow(indentation: re.Match[str]) -> str:
+    return indentation[0].replace("\t", " ")

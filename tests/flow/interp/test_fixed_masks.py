@@ -13,8 +13,9 @@ from .said import facts
 HEAD = """
 import numpy as np
 class Loss(nn.Module):
-    def __init__(self, size, device):
+    def __init__(self, size, device, reach=2):
         super().__init__()
+        self.reach = reach
         self.size, self.device, self.rank = size, device, 0
         INIT
     def helper(self, n):
@@ -25,6 +26,8 @@ class Loss(nn.Module):
         return mask
     def of_labels(self, labels):
         return labels[:, None] == labels[None]
+    def both(self, n, labels):
+        return torch.arange(n).to(self.device), labels
     def forward(self, x, labels, n):
         x = x.to(self.device)
 BODY
@@ -66,6 +69,10 @@ def fixed(body: str, init: str = "pass") -> list[bool]:
         "ids = torch.cat([torch.arange(i) for i in labels.tolist()]).to(x.device); "
         "return x[ids[None] == ids]",
         "y = labels.view(-1, 1); return x[torch.eq(y, y.T)]",
+        "x[labels[:, None] == labels] = labels.float(); return x",
+        "y, z = torch.meshgrid(labels, labels); return x[y == z]",
+        "y, z = self.of_labels(labels), torch.eye(8); return x[y]",
+        "y, z = self.both(n, labels); return x[y[None] == z]",
     ],
 )
 def test_what_values_decide_is_not_fixed(body: str) -> None:
@@ -94,6 +101,11 @@ def test_what_values_decide_is_not_fixed(body: str) -> None:
         "y = torch.arange(n, device=x.device).view(-1, 1); return x[torch.eq(y, y.T)]",
         "mask = torch.eye(8, device=x.device).bool(); mask[0, 1] = True; return x[mask]",
         "i = torch.eye(8, device=x.device).nonzero(); return x + i.shape[0]",
+        "x[torch.eye(8, device=x.device).bool()] = 0; return x",
+        "x[torch.eye(8, device=x.device).bool()] += labels; return x",
+        "y, z = torch.meshgrid(torch.arange(n), torch.arange(n)); return x[(y < z).to(x.device)]",
+        "y, _ = self.both(n, labels); return x[y[None] == y[:, None]]",
+        "i = torch.arange(n, device=x.device); return x[(i[None] - i[:, None]).abs() <= self.reach]",
     ],
 )
 def test_what_sizes_decide_is_fixed(body: str) -> None:

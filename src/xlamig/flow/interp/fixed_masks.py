@@ -127,11 +127,14 @@ class _Mask:
     def _is_fixed_binding(self, b: Binding, path: str, scope: Scope, size: bool, changed: Set[int]) -> bool:
         if b.kind == "value" and b.value is not None:
             return self.is_fixed(b.value, b.scope, size)
-        if b.kind == "opaque" and not size and (counted := _counted(b, path)):
-            return self._are_fixed(counted, b.scope)
-        return (
-            b.kind == "import" or b.start in changed or self._is_number(path, scope, size, b.kind == "param")
-        )
+        if b.kind == "opaque" and not size:
+            if counted := _counted(b, path):
+                return self._are_fixed(counted, b.scope)
+            if (whole := _taken_apart(b, path)) and self.is_fixed(*whole):
+                return True
+        if b.kind == "import" or b.start in changed or _is_setting(b, scope):
+            return True
+        return self._is_number(path, scope, size, b.kind == "param")
 
     def _is_fixed_buffer(self, path: str, scope: Scope) -> bool:
         """Return whether `__init__` registers a buffer that is fixed."""
@@ -213,6 +216,41 @@ def _counted_in(root: ir.Node) -> Mapping[tuple[str, int], tuple[ir.Arg, ...]]:
         match node:
             case ir.For(target=ir.Name(id=name), iter=ir.Call(func=ir.Name(id="range"), args=args)) if args:
                 found[name, node.start] = args
+    return found
+
+
+def _is_setting(b: Binding, scope: Scope) -> bool:
+    """Return whether a name of a constructor is a parameter that is a number by its default."""
+    constructs = isinstance(scope.node, ir.FunctionDef) and scope.node.name == "__init__"
+    default = b.value.value if b.kind == "param" and isinstance(b.value, ir.Const) else None
+    return constructs and isinstance(default, int | float)
+
+
+def _taken_apart(b: Binding, path: str) -> tuple[ir.Expr, Scope] | None:
+    """Return what a name is a part of, `torch.meshgrid(...)` of `y, x = torch.meshgrid(...)`, or the part
+    itself where a function of the module returns it."""
+    found = _taken_apart_in(b.scope.node).get((path, b.start)) if b.scope.node is not None else None
+    if found is None:
+        return None
+    value, position, count = found
+    result = only_result(value, b.scope) if isinstance(value, ir.Call) else None
+    match result:
+        case ir.Sequence(elements=parts), inner if len(parts) == count:
+            return parts[position], inner
+    return value, b.scope
+
+
+@per_file
+@lru_cache(maxsize=64)
+def _taken_apart_in(root: ir.Node) -> Mapping[tuple[str, int], tuple[ir.Expr, int, int]]:
+    """Return what assignments take apart, by the names and places that they bind, with the position of the
+    name among how many."""
+    found: dict[tuple[str, int], tuple[ir.Expr, int, int]] = {}
+    for node in ir.walk(root):
+        match node:
+            case ir.Assign(targets=(ir.Sequence(elements=names),), value=value):
+                for position, name in enumerate(names):
+                    found[path_of(name), node.start] = value, position, len(names)
     return found
 
 

@@ -70,7 +70,7 @@ def record_mask(
         value=written,
         widened=_with_dimensions(m, part, max(view.behind, 1) if view else 1),
         same_shape=_computed_from(mask.source, tensor) and not beside,
-        fixed=access == "read" and fixed,
+        fixed=fixed,
         mixed=mixed,
         parts={"mask": (part.start, part.end)},
     )

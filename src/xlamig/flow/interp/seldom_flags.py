@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xlamig import ir
 from xlamig.flow.interp.domain import BOOL, AbstractValue, Mark
-from xlamig.flow.interp.intervals import asks_each_step
+from xlamig.flow.interp.intervals import runs_seldom
 from xlamig.flow.interp.state import State
 
 _OFTEN = ("step", "interval")
@@ -14,7 +14,7 @@ _TESTS = (ir.Name, ir.Attribute, ir.Compare, ir.Bool, ir.Unary, ir.IfExp, ir.Cal
 def with_frequency(m: State, node: ir.Expr, thing: AbstractValue) -> AbstractValue:
     """Return the value of an argument; a flag that holds in some steps only remembers it."""
     flag = thing.kind in ("bool", "unknown") and isinstance(node, _TESTS)
-    if not flag or m.frequency not in _OFTEN or asks_each_step(node, m.env):
+    if not flag or m.frequency not in _OFTEN:
         return thing
-    seldom = m.frequency_guards.lowers_frequency(node, m.frame.scope, True)
+    seldom = runs_seldom(m.frequency_guards, node, m.frame, m.loops, True)
     return BOOL.replace(trait=Mark.SELDOM) if seldom else thing

@@ -140,7 +140,7 @@ class State:
     def lowers_frequency(self, test: ir.Expr, taken: bool) -> Rarer:
         """`if step % 100 == 0`: what is inside runs in some steps only."""
         often = self.frequency in ("step", "interval")
-        return Rarer(self, often and runs_seldom(self.frequency_guards, test, self.frame, taken))
+        return Rarer(self, often and runs_seldom(self.frequency_guards, test, self.frame, self.loops, taken))
 
     def sometimes(self) -> Rarer:
         """Code inside it runs in the steps that a value decides."""

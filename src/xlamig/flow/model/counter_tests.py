@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from xlamig import ir
 from xlamig.flow.model.by_kind import around
@@ -14,19 +14,19 @@ from xlamig.knowledge import values as table
 _FEW = 10  # batches, of the hundreds that a loader gives
 
 
-def seldom_by_counter(module: ir.Module, test: ir.Name | ir.Compare) -> bool | None:
+def seldom_by_counter(test: ir.Expr, counts_steps: Callable[[ir.Name], bool]) -> bool | None:
     """Return True if few iterations of a loop of steps pass a test of its counter, False if most do; None
     where it asks something else, or counts the parts of one step."""
     match test:
         case ir.Name():
-            return False if _counts_steps(module, test) else None  # `if i`, `if not i`
+            return False if counts_steps(test) else None  # `if i`, `if not i`
         case ir.Compare(left=left, ops=("==" | "!=" as op,), comparators=(right,)):
             counter = _counter_of(left)
             known = counter is not None and (_is_number(right) or _is_count(right))
-            return op == "==" if counter and known and _counts_steps(module, counter) else None
+            return op == "==" if counter and known and counts_steps(counter) else None
         case ir.Compare(left=ir.Name() as counter, ops=(op,), comparators=(ir.Const(value=int(limit)),)):
             few = limit <= _FEW and op in ("<", "<=", ">", ">=")
-            return op in ("<", "<=") if few and _counts_steps(module, counter) else None
+            return op in ("<", "<=") if few and counts_steps(counter) else None
     return None
 
 
@@ -53,7 +53,8 @@ def _is_count(node: ir.Expr) -> bool:
     return False
 
 
-def _counts_steps(module: ir.Module, counter: ir.Name) -> bool:
+def counts_iterations(module: ir.Module, counter: ir.Name) -> bool:
+    """Return whether a name is the counter of a loop around it whose iterations are steps."""
     loops = around(module, ir.For, counter)
     loop = next((loop for loop in loops if counter.id in _counters(loop)), None)
     return loop is not None and _is_of_steps(loop)

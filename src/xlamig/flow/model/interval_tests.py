@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from functools import partial
 
 from xlamig import ir
 from xlamig.flow.model.by_kind import branch_of_test
-from xlamig.flow.model.counter_tests import seldom_by_counter
+from xlamig.flow.model.counter_tests import counts_iterations, seldom_by_counter
 from xlamig.flow.model.flag_tests import is_false, tests_of_flag, tests_of_return
 from xlamig.flow.model.scopes import Scope, path_of
 from xlamig.knowledge import values as table
@@ -38,6 +39,7 @@ class IntervalTests:
     def __init__(self, module: ir.Module, text: str, is_rank: Callable[[ir.Expr, Scope], bool]) -> None:
         self._module, self._text, self._is_rank = module, text, is_rank
         self._flags: dict[tuple[Scope, str], bool] = {}  # whether they are seldom true
+        self._counts_steps = partial(counts_iterations, module)
 
     def hold_seldom(self, test: ir.Expr, scope: Scope, holds: bool) -> bool:
         """Return whether a test has this outcome in some iterations only."""
@@ -93,7 +95,7 @@ class IntervalTests:
             return None
         if isinstance(test, ir.Attribute):
             return self._is_seldom_attribute(path_of(test), scope) or None
-        if seldom_by_counter(self._module, test) is False:
+        if seldom_by_counter(test, self._counts_steps) is False:
             return False
         found = scope.lookup(test.id)
         if len(found) == 1 and found[0].kind == "value" and found[0].value is not None:
@@ -142,7 +144,7 @@ class IntervalTests:
             drawn = drawn if drawn is not None else _outcome_of_draw(right, _MIRRORED[op], left)
             if drawn is not None:
                 return drawn
-        of_counter = seldom_by_counter(self._module, test)
+        of_counter = seldom_by_counter(test, self._counts_steps)
         if of_counter is not None:
             return of_counter
         waits = op in (">", ">=", "==") and not (isinstance(right, ir.Const) and right.value in (0, 1))

@@ -174,6 +174,10 @@ def test_an_arm_for_xla_leaves_its_mark() -> None:
         "y = make(3).cuda() if CUDA else make(2)",
         "y = x.cuda() if not CUDA else x",
         "t = torch.cuda.FloatTensor if CUDA else torch.DoubleTensor",
+        "if CUDA: t = torch.cuda.FloatTensor\nelse: t = torch.DoubleTensor",
+        "t = torch.LongTensor\nif CUDA: t = torch.cuda.FloatTensor",
+        "if CUDA: t = torch.cuda.FloatTensor\nt = torch.FloatTensor",
+        "if CUDA: t = 'torch.FloatTensor'\nelse: t = 'torch.FloatTensor'",
         "if CUDA: torch.set_default_device('cpu')",
         "if CUDA: x.cuda()\nelse: torch.set_default_tensor_type(T)",
         "if CUDA: f(model)",
@@ -234,11 +238,24 @@ def test_tells_a_default_device_from_a_move(block: str, form: str) -> None:
         "y = x.cuda() if CUDA else x",
         "y = x if not CUDA else x.cuda()",
         "y = torch.ones(3, dtype=d).cuda() if CUDA else torch.ones(3)",
-        "t = torch.cuda.FloatTensor if CUDA else torch.FloatTensor",
     ],
 )
 def test_a_move_in_an_expression(source: str) -> None:
     assert [(c.form, c.fallback) for c in choices(source) if c.via == "move"] == [("move", "cpu")]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "t = torch.cuda.FloatTensor if CUDA else torch.FloatTensor",
+        "t = 'torch.FloatTensor' if not CUDA else 'torch.cuda.FloatTensor'",
+        "if CUDA: t = torch.cuda.FloatTensor\nelse: t = torch.FloatTensor",
+        "t = torch.LongTensor\nif CUDA: t = torch.cuda.LongTensor",
+        "t = torch.FloatTensor\nif not CUDA: pass\nelse: t = torch.cuda.FloatTensor",
+    ],
+)
+def test_a_type_of_tensors(source: str) -> None:
+    assert [(c.form, c.fallback) for c in choices(source) if c.via == "move"] == [("type", "cpu")]
 
 
 @pytest.mark.parametrize(

@@ -64,8 +64,8 @@ class DeviceChoice(Fact):
     position: str = ""  # to, cuda, factory, torch.device, option, default, setting, settings-file ...; of a
     # test: if, ternary, assert, lookup, option
     index: Literal["", "constant", "rank", "tensor", "expression"] = ""  # "tensor": what one says of its own
-    form: str = ""  # of a selection: ternary, if-else, and, move, mirrored, own, default (device), word,
-    # override, off; of a test: is-cuda, type, text, backend, set
+    form: str = ""  # of a selection: ternary, if-else, and, move, mirrored, own, default (device), type,
+    # word, override, off; of a test: is-cuda, type, text, backend, set
     fallback: str = ""  # cpu, none, raise, unset (`spelled` is a name that nothing else sets), other
     result: Literal["device", "string", "move", "unknown"] = "unknown"
     spelled: str = ""  # the source text of a literal or a test

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 from typing import Literal
 
@@ -10,6 +11,7 @@ from xlamig import ir
 from xlamig.facts import DeviceChoice, Span, Why
 from xlamig.flow.detectors.cuda_moves import CudaMoves
 from xlamig.flow.detectors.cuda_tests import CudaTests
+from xlamig.flow.detectors.cuda_types import chooses_type, type_in_branch
 from xlamig.flow.detectors.device_flow import DeviceFlow
 from xlamig.flow.detectors.devices import Devices
 from xlamig.flow.detectors.load_locations import locate_loads, locates_load
@@ -56,8 +58,8 @@ class Selections:
         if mirrored := self._mirrored(node.test, (chosen,), (other,), place):
             yield self._moves(node, mirrored, place, "mirrored")
             return
-        if self._is_type_of_cuda(node.test, chosen, other, place):
-            yield self._moves(node, chosen, place)
+        if self.tests.asks_for_cuda(node.test, place) and chooses_type(chosen, other, self._dotted(place)):
+            yield self._moves(node, chosen, place, "type")
             return
         inner = (node.start, node.end) in self.devices.covered or self._tries_xla_before(node, place)
         branches = None if inner else self._chain(node, place, takes_index, parent is not None)
@@ -92,12 +94,6 @@ class Selections:
             names = [self.analysis.names.dotted(call.func, place.scope) or "" for call in (one, other)]
             alike = names[0] == names[1] and names[0].startswith("torch.")
         return alike and self.tests.asks_for_cuda(test, place)
-
-    def _is_type_of_cuda(self, test: ir.Expr, chosen: ir.Expr, other: ir.Expr, place: CodeContext) -> bool:
-        """`torch.cuda.FloatTensor if torch.cuda.is_available() else torch.FloatTensor`"""
-        names = [self.analysis.names.dotted(branch, place.scope) or "" for branch in (chosen, other)]
-        types = names[0].endswith("Tensor") and names[0] == names[1].replace("torch.", "torch.cuda.", 1)
-        return types and self.tests.asks_for_cuda(test, place)
 
     def _is_word(self, node: ir.IfExp, place: CodeContext) -> bool:
         """`"gpu" if torch.cuda.is_available() else "cpu"`, as some programs call it."""
@@ -199,6 +195,8 @@ class Selections:
             yield self._moves(node, moved, place)
         elif mirrored := self._mirrored(node.test, chosen, other, place):
             yield self._moves(node, mirrored, place, "mirrored")
+        elif named := type_in_branch(chosen, other, place.scope, self._dotted(place)):
+            yield self._moves(node, named, place, "type")
         elif self._turns_off(node, place):
             test, form = ir.Name(node.start, node.test.end, "if"), "off" if node.orelse else "override"
             asked = self.tests.asked_or_denied(node.test, place)
@@ -212,13 +210,15 @@ class Selections:
             chosen, other, self.analysis.source, place.scope
         ):
             return None
-        return placement_in(chosen, lambda node: self.analysis.names.dotted(node, place.scope))
+        return placement_in(chosen, self._dotted(place))
+
+    def _dotted(self, place: CodeContext) -> Callable[[ir.Expr], str | None]:
+        return partial(self.analysis.names.dotted, scope=place.scope)
 
     def _plain_choice(self, node: ir.If, place: CodeContext) -> dict[str, Span]:
         """Parts of an if/else that does nothing but choose: "statement" and "target"."""
         branches = (*node.body, *node.orelse)
-        single = len(node.body) == len(node.orelse) == 1
-        if not single or not self.tests.asks_only_for_cuda(node.test, place):
+        if len(branches) != 2 or not node.orelse or not self.tests.asks_only_for_cuda(node.test, place):
             return {}
         if not all(
             isinstance(branch, ir.Assign) and len(branch.targets) == 1 and path_of(branch.targets[0])

@@ -122,7 +122,15 @@ def test_without_torch_an_unknown_receiver_is_only_possible() -> None:
 
 
 def test_beside_a_class_with_the_method_an_unknown_receiver_is_only_possible() -> None:
-    assert receiver("class A:\n def cuda(self): pass\ndef f(x): x.cuda()") == "unknown possible"
+    source = "import torch\nclass A:\n def data_ptr(self): pass\ndef f(x): x.data_ptr()"
+    wanted = replace(INTEREST, names=frozenset({"unknown.data_ptr"}), methods=frozenset({"data_ptr"}))
+    (use,) = facts_in(source, ApiUse, interest=wanted)
+    assert (use.name, use.confidence) == ("unknown.data_ptr", "possible")
+
+
+def test_what_a_project_calls_cuda_moves_there_too() -> None:
+    (use,) = facts_in("import torch\nclass A:\n def cuda(self): pass\ndef f(x): x.cuda()", ApiUse)
+    assert (use.confidence, use.proofs) == ("likely", {"own-method": "yes"})
 
 
 @pytest.mark.parametrize(

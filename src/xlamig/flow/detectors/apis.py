@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import replace
-from functools import cached_property
 from typing import Literal
 
 from xlamig import ir
@@ -30,6 +29,7 @@ from xlamig.flow.detectors.proofs import (
 from xlamig.flow.detectors.ranks import is_rank
 from xlamig.flow.detectors.receivers import receiver_of
 from xlamig.flow.detectors.result_uses import uses_of_result
+from xlamig.flow.detectors.spellings import Spellings
 from xlamig.flow.detectors.table_sizes import resizes_table
 from xlamig.flow.detectors.zero_counts import zero_replaced
 from xlamig.flow.model.entries import known_argument
@@ -39,6 +39,7 @@ from xlamig.flow.model.site import Analysis, CodeContext
 
 _ARGUMENTS = re.compile(r"Arguments$|TrainingConfig$")
 _LONG = 40
+_MOVES = "cuda"  # a method
 _TOLD = ("constant", "pattern", "device", "cuda-test", "sequence")
 
 Via = Literal["call", "chosen", "reference", "import", "decorator", "assignment", "except", "with"]
@@ -61,6 +62,7 @@ class Apis:
         self.consumed: set[Span] = set()
         self.own_methods = own_methods
         self.settings = self.interest.settings
+        self.spellings = Spellings(self.interest)
 
     def call(
         self, node: ir.Call, dotted: str | None, place: CodeContext, via: Via = "call"
@@ -97,11 +99,12 @@ class Apis:
             **uses_of_result(name, node, place, self.analysis),
             **resizes_table(name, node, place, self.analysis),
             **zero_replaced(name, node, place, self.analysis),
+            **({"own-method": "yes"} if name == f"unknown.{_MOVES}" and self._is_own(_MOVES) else {}),
             **(kept_tensor(node, place, self.analysis) if self._is_on_device(node) else {}),
         }
         fields["parts"] = parts
         fields["confidence"] = confidence
-        fields["reasons"] = (*place.reasons, *self._spelling(node.func, name))
+        fields["reasons"] = (*place.reasons, *self.spellings.reasons(node.func, name))
         spelled = self._spelled(node.func)
         yield ApiUse(**fields, name=name, spelled=spelled, via=via, args=args, complete=complete)
 
@@ -125,7 +128,7 @@ class Apis:
         fields = place.fields(node)
         fields["parts"] = {"callee": (node.start, node.end)}
         fields["proofs"] = _held_in(node, place)
-        fields["reasons"] = (*place.reasons, *self._spelling(node, name))
+        fields["reasons"] = (*place.reasons, *self.spellings.reasons(node, name))
         yield ApiUse(**fields, name=name, spelled=short(self.analysis.source(node)), via=via)
 
     def setting(self, key: str, node: ir.Expr, place: CodeContext) -> Iterator[ApiUse]:
@@ -186,39 +189,16 @@ class Apis:
         if not self.interest.wants(name):
             return None, "certain", None
         if receiver == "unknown":
-            own = func.attr in self.own_methods or self.analysis.names.project.has_method(func.attr)
-            return name, "possible" if own or not self.analysis.has_torch else "likely", func.value
+            guess = self._is_own(func.attr) and func.attr != _MOVES  # one of the project's moves to CUDA too
+            return name, "possible" if guess or not self.analysis.has_torch else "likely", func.value
         return name, "certain", func.value
+
+    def _is_own(self, method: str) -> bool:
+        """Return whether a class of the project has a method of this name."""
+        return method in self.own_methods or self.analysis.names.project.has_method(method)
 
     def _is_on_device(self, node: ir.Call) -> bool:
         return (node.start, node.end) in self.device_methods
-
-    def _spelling(self, node: ir.Expr, name: str) -> tuple[Why, ...]:
-        """Return the reason for a name that the code does not show: `o(...)` is `torchdiffeq.odeint`."""
-        spelled = path_of(node)
-        if (
-            not spelled
-            or spelled == name
-            or not self.interest.wants(name)  # only a keyword of it matters
-            or "." not in name
-            or name.startswith(("Tensor.", "Module.", "unknown."))
-            or self._ends_in(name, spelled.rpartition(".")[2])
-        ):
-            return ()
-        return (Why(f"`{spelled}` is `{name}`", (node.start, node.end)),)
-
-    def _ends_in(self, name: str, last: str) -> bool:
-        """Return whether the name, or one that a table's alias led from, ends so: `nn.LSTM` says enough."""
-        names = (name, *self._aliases.get(name, ()))
-        return any(one.rpartition(".")[2] == last for one in names)
-
-    @cached_property
-    def _aliases(self) -> Mapping[str, list[str]]:
-        """Return the aliases of each name that has some."""
-        found: dict[str, list[str]] = {}
-        for alias, name in self.interest.aliases.items():
-            found.setdefault(name, []).append(alias)
-        return found
 
     # ------------------------------------------------------------------ arguments
 

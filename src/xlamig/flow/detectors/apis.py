@@ -12,6 +12,7 @@ from xlamig.facts import ApiUse, Argument, Span, Value, Why
 from xlamig.findings import Confidence
 from xlamig.flow.detectors.before_launch import before_launch
 from xlamig.flow.detectors.chosen_classes import chosen
+from xlamig.flow.detectors.empty_modules import holds_nothing
 from xlamig.flow.detectors.eval_gradients import in_evaluation_mode
 from xlamig.flow.detectors.in_scope import device_in_scope
 from xlamig.flow.detectors.kept_tensors import kept_tensor
@@ -99,6 +100,7 @@ class Apis:
             **uses_of_result(name, node, place, self.analysis),
             **resizes_table(name, node, place, self.analysis),
             **zero_replaced(name, node, place, self.analysis),
+            **self._empty(node, name, place),
             **({"own-method": "yes"} if name == f"unknown.{_MOVES}" and self._is_own(_MOVES) else {}),
             **(kept_tensor(node, place, self.analysis) if self._is_on_device(node) else {}),
         }
@@ -192,6 +194,12 @@ class Apis:
             guess = self._is_own(func.attr) and func.attr != _MOVES  # one of the project's moves to CUDA too
             return name, "possible" if guess or not self.analysis.has_torch else "likely", func.value
         return name, "certain", func.value
+
+    def _empty(self, node: ir.Call, name: str, place: CodeContext) -> Mapping[str, str]:
+        """The proof "empty" of a move of a module that holds nothing."""
+        if not name.endswith(f".{_MOVES}") or not isinstance(node.func, ir.Attribute):
+            return {}
+        return {"empty": "yes"} if holds_nothing(node.func.value, place.scope, self.analysis) else {}
 
     def _is_own(self, method: str) -> bool:
         """Return whether a class of the project has a method of this name."""

@@ -19,6 +19,7 @@ from xlamig.flow.detectors.device_defaults import (
     option_default,
 )
 from xlamig.flow.detectors.device_maps import is_gpu_number, whole_model_devices
+from xlamig.flow.detectors.empty_modules import holds_nothing
 from xlamig.flow.detectors.in_scope import device_in_scope
 from xlamig.flow.detectors.ranks import gpu_number
 from xlamig.flow.detectors.receivers import receiver_of
@@ -182,6 +183,8 @@ class Devices:
             yield self._fact(node, "cuda:*", "torch.device", index, place, "device", "certain", (), "index")
         elif index and isinstance(node.func, ir.Attribute) and node.func.attr in ("to", "cuda"):
             receiver = receiver_of(node.func.value, node.func.attr, place.scope, self.analysis)
+            if holds_nothing(node.func.value, place.scope, self.analysis):
+                return
             if receiver is not None and dotted is None:
                 shown = first.value if node.func.attr == "to" else node
                 sure: Confidence = "likely" if receiver == "unknown" else "certain"

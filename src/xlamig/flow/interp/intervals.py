@@ -38,7 +38,7 @@ def _asks_caller(test: ir.Expr, env: Mapping[str, AbstractValue], outer: Loop | 
 
 def _counts_steps(env: Mapping[str, AbstractValue], outer: Loop, name: ir.Name) -> bool:
     """Return whether a name holds the number of the step in the outermost loop of steps, whose iterations are
-    no parts of others: `if t == 0` of a decoder holds once in each step."""
+    no parts of others: `if t == 0` of a decoder holds in all of them."""
     value = env.get(name.id)
     if value is None or value.kind != "number":
         return False

@@ -142,6 +142,7 @@ def test_the_summary_has_the_scripts_of_the_record() -> None:
         ("twenty-seventh", "2026-11-30-blind-26"),
         ("twenty-eighth", "2026-11-30-blind-27"),
         ("twenty-ninth", "2026-12-01-blind-28"),
+        ("thirtieth", "2026-12-01-blind-29"),
     ],
 )
 def test_the_summary_counts_the_verdicts_of_blind_readings(reading: str, name: str) -> None:

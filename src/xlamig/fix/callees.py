@@ -8,6 +8,7 @@ from functools import lru_cache
 from xlamig import ir
 from xlamig.fix.names import last_name
 from xlamig.fix.scopes import bindings, dotted_name, path_to
+from xlamig.per_file import per_file
 
 
 def callee_of(module: ir.Module, call: ir.Call) -> ir.FunctionDef | None:
@@ -40,6 +41,7 @@ def _class_of(module: ir.Module, owner: ir.Expr) -> ir.ClassDef | None:
     return classes[0] if len(names) == len(classes) == 1 else None
 
 
+@per_file
 @lru_cache(maxsize=64)  # the fixes of one file ask again and again about the same few objects
 def _values(root: ir.Node, path: str) -> tuple[ir.Expr | None, ...]:
     return tuple(_assigned(root, path))

@@ -132,11 +132,7 @@ def read_notebook(data: bytes, filename: str) -> NotebookText:
 def readable_cells(text: str) -> str | None:
     """The module without its cells that are no Python, which become blank lines: each offset stays. None
     where no cell of a notebook is left."""
-    marks = list(_MARK.finditer(text))
-    if not marks:
-        return None
-    ends = [*(mark.start() for mark in marks[1:]), len(text)]
-    spans = [(mark.end(), end) for mark, end in zip(marks, ends, strict=True)]
+    spans = [(start, end) for _, start, end in _bodies(text)]
     broken = [(start, end) for start, end in spans if not parses(text[start:end])]
     if len(broken) == len(spans):
         return None
@@ -164,17 +160,23 @@ def _text(source: object) -> str | None:
     return None
 
 
+def _bodies(text: str) -> list[tuple[int, int, int]]:
+    """The number of each cell, and where the text below its mark starts and ends."""
+    marks = list(_MARK.finditer(text))
+    starts = [*(mark.start() for mark in marks), len(text)]
+    return [(int(mark[1]), mark.end(), end) for mark, end in zip(marks, starts[1:], strict=True)]
+
+
 def _split(text: str) -> dict[int, str]:
     """The text of each cell; what stands above the first mark goes to the first cell."""
-    marks = list(_MARK.finditer(text))
-    if not marks:
+    first = _MARK.search(text)
+    if first is None:
         return {}
-    ends = [*(mark.start() for mark in marks[1:]), len(text)]
-    texts = {int(mark[1]): text[mark.end() : end] for mark, end in zip(marks, ends, strict=True)}
-    above = text[: marks[0].start()]
+    texts = {number: text[start:end] for number, start, end in _bodies(text)}
+    above = text[: first.start()]
     if above:
-        first = int(marks[0][1])
-        texts[first] = _below_cell_magic(above, texts[first])
+        number = int(first[1])
+        texts[number] = _below_cell_magic(above, texts[number])
     return texts
 
 

@@ -100,8 +100,7 @@ class Apis:
             **uses_of_result(name, node, place, self.analysis),
             **resizes_table(name, node, place, self.analysis),
             **zero_replaced(name, node, place, self.analysis),
-            **self._empty(node, name, place),
-            **({"own-method": "yes"} if name == f"unknown.{_MOVES}" and self._is_own(_MOVES) else {}),
+            **self._of_move(node, name, place),
             **(kept_tensor(node, place, self.analysis) if self._is_on_device(node) else {}),
         }
         fields["parts"] = parts
@@ -195,11 +194,16 @@ class Apis:
             return name, "possible" if guess or not self.analysis.has_torch else "likely", func.value
         return name, "certain", func.value
 
-    def _empty(self, node: ir.Call, name: str, place: CodeContext) -> Mapping[str, str]:
-        """The proof "empty" of a move of a module that holds nothing."""
+    def _of_move(self, node: ir.Call, name: str, place: CodeContext) -> Mapping[str, str]:
+        """The proofs of a move to CUDA: "empty" where the module holds no tensor, "own-method" where a method
+        of the project may be meant."""
         if not name.endswith(f".{_MOVES}") or not isinstance(node.func, ir.Attribute):
             return {}
-        return {"empty": "yes"} if holds_nothing(node.func.value, place.scope, self.analysis) else {}
+        found = {
+            "empty": holds_nothing(node.func.value, place.scope, self.analysis),
+            "own-method": name == f"unknown.{_MOVES}" and self._is_own(_MOVES),
+        }
+        return {proof: "yes" for proof, holds in found.items() if holds}
 
     def _is_own(self, method: str) -> bool:
         """Return whether a class of the project has a method of this name."""

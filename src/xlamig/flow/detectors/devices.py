@@ -183,9 +183,8 @@ class Devices:
             yield self._fact(node, "cuda:*", "torch.device", index, place, "device", "certain", (), "index")
         elif index and isinstance(node.func, ir.Attribute) and node.func.attr in ("to", "cuda"):
             receiver = receiver_of(node.func.value, node.func.attr, place.scope, self.analysis)
-            if holds_nothing(node.func.value, place.scope, self.analysis):
-                return
-            if receiver is not None and dotted is None:
+            is_empty = holds_nothing(node.func.value, place.scope, self.analysis)
+            if receiver is not None and dotted is None and not is_empty:
                 shown = first.value if node.func.attr == "to" else node
                 sure: Confidence = "likely" if receiver == "unknown" else "certain"
                 yield self._fact(shown, "cuda:*", node.func.attr, index, place, "device", sure, (), "index")

@@ -15,7 +15,7 @@ _MOVES = re.compile(rf"\.(?:cuda|cpu){_ARGUMENTS}|\.to\({_PLACE}(?:,non_blocking
 _TYPES = re.compile(r"\btorch\.cuda\.(?=\w+Tensor\b)")
 _SPACE = re.compile(r"\s+")
 _HOUSEKEEPING = re.compile(r"torch\.cuda\.(?!\w+Tensor\b)|(?:torch\.backends\.)?cudnn\.")
-_TYPE_OF_TENSOR = re.compile(r"torch\.cuda\.\w+Tensor")
+TYPE_OF_CUDA = re.compile(r"torch\.cuda\.\w+Tensor")
 _DEFAULTS = frozenset({"set_default_tensor_type", "set_default_dtype"})
 _LOGGERS = frozenset({"print", "warn", "warning", "info", "debug", "log"})
 
@@ -37,7 +37,7 @@ def placement_in(nodes: Iterable[ir.Node], dotted: Callable[[ir.Expr], str | Non
                 continue
             if isinstance(inner.func, ir.Attribute) and inner.func.attr == "cuda":
                 return inner
-            if _TYPE_OF_TENSOR.fullmatch(dotted(inner.func) or ""):
+            if TYPE_OF_CUDA.fullmatch(dotted(inner.func) or ""):
                 return inner
     return None
 

@@ -136,9 +136,8 @@ def _may_count(old: AbstractValue, new: AbstractValue, loop: Loop, name: str) ->
         return False
     if isinstance(old.const, int):
         return moves_on(loop.node, name)
-    if old.kind == "number" and old.const is MISSING and old.cause == "":  # counted by a loop around this one
-        return counts_up(loop.node, name)
-    return old.kind == "unknown" and counts_up(loop.node, name)
+    around = old.kind == "number" and old.const is MISSING and not old.cause  # a loop around goes on with it
+    return (around or old.kind == "unknown") and counts_up(loop.node, name)
 
 
 def _is_same_list(old: AbstractValue, new: AbstractValue, loop: Loop) -> bool:
